@@ -3,12 +3,13 @@
 #include "html.h"
 
 static void
-attributes(struct html *h, va_list ap)
+start(struct html *h, const char *name, va_list ap)
 {
-    for (const char *name; (name = va_arg(ap, const char *));) {
+    xmlTextWriterStartElement(h->w, XML(name));
+    for (const char *key; (key = va_arg(ap, const char *));) {
         const char *value = va_arg(ap, const char *);
         if (value)
-            xmlTextWriterWriteAttribute(h->w, XML(name), XML(string_clean(h->a, value)));
+            xmlTextWriterWriteAttribute(h->w, XML(key), XML(string_clean(h->a, value)));
     }
 }
 
@@ -17,8 +18,7 @@ html_open(struct html *h, const char *name, ...)
 {
     va_list ap;
     va_start(ap, name);
-    xmlTextWriterStartElement(h->w, XML(name));
-    attributes(h, ap);
+    start(h, name, ap);
     va_end(ap);
 }
 
@@ -33,8 +33,7 @@ html_leaf(struct html *h, const char *name, const char *text, ...)
 {
     va_list ap;
     va_start(ap, text);
-    xmlTextWriterStartElement(h->w, XML(name));
-    attributes(h, ap);
+    start(h, name, ap);
     va_end(ap);
     html_text(h, text);
     xmlTextWriterFullEndElement(h->w);
@@ -45,8 +44,7 @@ html_void(struct html *h, const char *name, ...)
 {
     va_list ap;
     va_start(ap, name);
-    xmlTextWriterStartElement(h->w, XML(name));
-    attributes(h, ap);
+    start(h, name, ap);
     va_end(ap);
     xmlTextWriterEndElement(h->w);
 }

@@ -354,10 +354,7 @@ is_half(const struct arg *a)
 int64_t
 edit_elements(const struct param *q)
 {
-    int64_t n = 1;
-    for (int i = 0; i < q->rank; i++)
-        n *= q->size[i];
-    return n;
+    return sizes_product(q->rank, q->size);
 }
 
 bool
@@ -990,14 +987,11 @@ rows_read(const struct program *p, const struct param *q)
         return 0;
     for (int i = 0; i < p->ncalls; i++) {
         const struct call *c = &p->calls[i];
-        int64_t n = 1;
         if (!reads(c, q->slot))
             continue;
         if (!does(c, LOOKS_UP) || c->rank < 1)
             return 0;
-        for (int d = 0; d < c->rank - 1; d++)
-            n *= c->size[d];
-        rows += n;
+        rows = bytes_add(rows, sizes_product(c->rank - 1, c->size));
     }
     return rows < q->size[0] ? rows : q->size[0];
 }

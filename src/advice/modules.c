@@ -74,19 +74,6 @@ modules_named(const struct program *p, const struct region *all, const char *glo
 
 enum { MOST_NAMES = 16, LONGEST_STRIDE = 4 };
 
-/* A module's path with * for its numbers. */
-static char *
-starred(struct arena *a, const char *path)
-{
-    char *out = arena_alloc(a, strlen(path) + 1), *o = out;
-    for (size_t n; *path; path += n ? n : 1) {
-        n = strspn(path, "0123456789");
-        *o++ = n ? '*' : *path;
-    }
-    *o = '\0';
-    return out;
-}
-
 /* A * that is a component of its own and not the last stands for any path, another one for digits. */
 static bool
 is_path(const char *name, const char *star)
@@ -216,12 +203,13 @@ add_name(struct finder *f, const char *name)
 static void
 add_names_of(struct finder *f, struct names *tried, const char *path)
 {
-    const char *whole = starred(f->a, path), *star = strchr(whole, '*'), *list = star, *end = path + strlen(path);
+    const char *whole = string_module_pattern(f->a, path), *star = strchr(whole, '*'), *list = star,
+               *end = path + strlen(path);
     do /* a number says nothing without its list */
         while (end > path && *--end != '.')
             ;
     while (end > path && strspn(end + 1, "0123456789.") == strlen(end + 1));
-    const char *last = end > path ? starred(f->a, end) : NULL;
+    const char *last = end > path ? string_module_pattern(f->a, end) : NULL;
     for (int dots = 0; list && list > whole && dots < 2;) /* behind whose owner the list's name stands */
         dots += *--list == '.';
     const char *names[] = {

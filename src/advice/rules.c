@@ -569,17 +569,13 @@ static const char *
 say_chunks(struct advice *x, const struct edit *e, const struct measured *m)
 {
     const struct call *head = edit_head(x->s->p);
-    int64_t n = 1, each = 0;
+    int64_t n = sizes_product(head->rank, head->size), each = 0;
     int copies = 0;
     (void)e;
-    for (int i = 0; i < head->rank; i++)
-        n *= head->size[i];
     for (int i = 0; i < x->r->nlive; i++) {
         const struct live_tensor *t = &x->r->live[i];
-        int64_t k = 1;
-        for (int d = 0; d < t->rank; d++)
-            k *= t->shape[d];
-        if (k == n && (t->class == CLASS_OUTPUTS || t->class == CLASS_SAVED || t->class == CLASS_TEMPORARIES)) {
+        if (sizes_product(t->rank, t->shape) == n &&
+            (t->class == CLASS_OUTPUTS || t->class == CLASS_SAVED || t->class == CLASS_TEMPORARIES)) {
             copies++;
             each = t->bytes > each ? t->bytes : each;
         }

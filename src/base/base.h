@@ -91,6 +91,17 @@ add_ok(int64_t a, int64_t b, int64_t *out)
 {
     return a >= 0 && b >= 0 && !__builtin_add_overflow(a, b, out);
 }
+#define MAX_STORAGE_BYTES (INT64_C(1) << 42)
+/* Elements of a tensor of n dimensions; MAX_STORAGE_BYTES where 64 bits don't hold them or a size is negative. */
+static inline int64_t
+sizes_product(int n, const int64_t *size)
+{
+    int64_t all = 1;
+    for (int i = 0; i < n; i++)
+        if (!mul_ok(all, size[i], &all))
+            return MAX_STORAGE_BYTES;
+    return all;
+}
 /* A line over sizes, read at one between from and to; straight is false once a number is none of it. */
 struct line {
     int64_t from, to, at;

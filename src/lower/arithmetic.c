@@ -16,8 +16,9 @@
 
 /* A word of a drawing is a call: its operator's stem; in brackets the operator's arguments in the place of the call's
  * own, empty where they are none, = before a number that one is, ! after one that must be a tensor, * after the one of
- * a list that is one, < before what an earlier call read that made it, with which the exporter merged one; then > and the number of the result that it makes, where that is not the last call alone; then ?
- * where the call may be missing, & where it may and the line gives its last argument.
+ * a list that is one, < before what an earlier call read that made it, with which the exporter merged one; then > and
+ * the number of the result that it makes, where that is not the last call alone; then ? where the call may be missing,
+ * & where it may and the line gives its last argument.
  * "reduction" is mean, sum or nothing, which is that argument; name=number is an argument that the drawing itself
  * tells. Sources: torch/_decomp/decompositions.py, torch/_refs and, of composites, aten/src/ATen/native. */
 static const struct arithmetic {

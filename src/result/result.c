@@ -30,15 +30,6 @@ struct gather {
     int64_t least_reserved; /* with the least that cuDNN may keep and take */
 };
 
-static int64_t
-elements(int rank, const int64_t *size)
-{
-    int64_t n = 1;
-    for (int i = 0; i < rank; i++)
-        n *= size[i];
-    return n;
-}
-
 void
 result_choose(struct result *r, int n, const struct choice *c)
 {
@@ -72,7 +63,7 @@ gather_model(struct gather *x)
         const struct param *q = &x->p->params[i];
         if (q->rank < 0 || q->tied_to >= 0)
             continue;
-        int64_t n = elements(q->rank, q->size), bytes = dtype_bytes(q->dtype, n);
+        int64_t n = sizes_product(q->rank, q->size), bytes = dtype_bytes(q->dtype, n);
         if (param_is_state(q)) {
             r->model.buffer_bytes = bytes_add(r->model.buffer_bytes, bytes);
             continue;
@@ -398,7 +389,7 @@ gather_layers(struct gather *x)
         const struct param *q = &p->params[i];
         if (q->rank < 0 || q->tied_to >= 0 || param_is_state(q))
             continue;
-        int64_t n = elements(q->rank, q->size);
+        int64_t n = sizes_product(q->rank, q->size);
         sums[q->module].parameters = bytes_add(sums[q->module].parameters, n);
         sums[q->module].parameter_bytes = bytes_add(sums[q->module].parameter_bytes, dtype_bytes(q->dtype, n));
     }
@@ -456,7 +447,7 @@ gather_thumbs(struct gather *x)
     for (int i = 0; i < m->nev; i++) {
         const struct storage *s = m->st[m->ev[i].storage];
         if (m->ev[i].birth && m->ev[i].phase == PHASE_FORWARD && s->call && dtypes[s->dtype].is_float)
-            outputs += elements(s->rank, s->size);
+            outputs = bytes_add(outputs, sizes_product(s->rank, s->size));
     }
     int n = strcmp(r->setup.optimizer, "sgd") == 0 || strcmp(r->setup.optimizer, "none") == 0 ? 2
             : strncmp(r->setup.optimizer, "adam", 4) == 0                                     ? 4

@@ -600,14 +600,11 @@ run_stated(struct machine *m, struct frame *f)
 static void
 resized(struct machine *m, struct frame *f, int rank, const int64_t *size)
 {
-    int64_t elements = 1;
     struct value *x = V(0);
-    for (int i = 0; i < rank; i++)
-        elements *= size[i];
     int mark = scope_begin(m);
     if (m->real)
         x = value_new(m, x->dtype, x->rank, x->size, NULL);
-    if (m->real && elements <= value_elements(x)) {
+    if (m->real && sizes_product(rank, size) <= value_elements(x)) {
         out_add(m, f, value_view(m, x, rank, size, NULL));
         f->out[0]->is_view = false;
     } else {
@@ -863,9 +860,9 @@ run_cudnn_batch_norm_backward(struct machine *m, struct frame *f)
     run_batch_norm_backward(m, f);
 }
 
-/* native_layer_norm(input, normalized_shape, weight, bias, eps) */
-void
-run_layer_norm(struct machine *m, struct frame *f)
+/* (input, normalized_shape, ...): the result, and so many statistics of each row. */
+static void
+norm_rows(struct machine *m, struct frame *f, int statistics)
 {
     int64_t shape[RANK], size[RANK];
     struct value *x = V(0);
@@ -873,8 +870,15 @@ run_layer_norm(struct machine *m, struct frame *f)
     for (int i = 0; i < x->rank; i++)
         size[i] = i < x->rank - n ? x->size[i] : 1;
     out_add(m, f, value_new(m, x->dtype, x->rank, x->size, NULL)); /* contiguous, whatever the input is */
-    for (int i = 0; i < 2; i++)
+    for (int i = 0; i < statistics; i++)
         out_add(m, f, value_new(m, layout_statistics(x), x->rank, size, NULL));
+}
+
+/* native_layer_norm(input, normalized_shape, weight, bias, eps) */
+void
+run_layer_norm(struct machine *m, struct frame *f)
+{
+    norm_rows(m, f, 2);
 }
 
 /* native_layer_norm_backward(grad, input, mean, rstd, weight, bias) */
@@ -893,10 +897,7 @@ run_layer_norm_backward(struct machine *m, struct frame *f)
 static int64_t
 pixels(const struct value *x)
 {
-    int64_t n = 1;
-    for (int i = 2; i < x->rank; i++)
-        n *= x->size[i];
-    return n;
+    return sizes_product(x->rank - 2, x->size + 2);
 }
 
 /* A number in fp32 for each channel of each sample. */
@@ -945,13 +946,7 @@ run_group_norm_backward(struct machine *m, struct frame *f)
 void
 run_rms_norm(struct machine *m, struct frame *f)
 {
-    int64_t shape[RANK], size[RANK];
-    struct value *x = V(0);
-    int n = arg_ints(f, 1, shape, RANK);
-    for (int i = 0; i < x->rank; i++)
-        size[i] = i < x->rank - n ? x->size[i] : 1;
-    out_add(m, f, value_new(m, x->dtype, x->rank, x->size, NULL)); /* as layer_norm */
-    out_add(m, f, value_new(m, layout_statistics(x), x->rank, size, NULL));
+    norm_rows(m, f, 1);
 }
 
 /* ---- attention --------------------------------------------------------------------------------------------------- */

@@ -232,14 +232,17 @@ value_drop(struct machine *m, struct value *v)
         storage_drop(m, v->st);
 }
 
+void
+value_let_go(struct machine *m, struct value **v)
+{
+    value_drop(m, *v);
+    *v = NULL;
+}
+
 int64_t
 value_elements(const struct value *v)
 {
-    int64_t n = 1;
-    for (int i = 0; i < v->rank; i++)
-        if (!mul_ok(n, v->size[i], &n))
-            return MAX_STORAGE_BYTES;
-    return n;
+    return sizes_product(v->rank, v->size);
 }
 
 bool
@@ -2067,10 +2070,8 @@ run_node(struct engine *e, struct gnode *g)
         value_drop(m, g->buf[0]);
         g->buf[0] = given;
     }
-    for (int i = 0; i < g->nout; i++) {
-        value_drop(m, g->buf[i]);
-        g->buf[i] = NULL;
-    }
+    for (int i = 0; i < g->nout; i++)
+        value_let_go(m, &g->buf[i]);
     if (whole) {
         value_drop(m, out[g->first[0]]);
         out[g->first[0]] = whole;

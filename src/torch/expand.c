@@ -98,21 +98,7 @@ expand_reshape(struct machine *m, struct frame *f)
 {
     int64_t size[RANK];
     struct value *v = V(0);
-    int rank = f->rank, hole = -1;
-    int64_t known = 1;
-    if (rank >= 0) {
-        memcpy(size, f->size, sizeof(*size) * (size_t)rank);
-    } else {
-        rank = arg_ints(f, 1, size, RANK);
-        for (int i = 0; i < rank; i++) {
-            if (size[i] < 0)
-                hole = i;
-            else
-                known *= size[i];
-        }
-        if (hole >= 0)
-            size[hole] = known ? value_elements(v) / known : 0;
-    }
+    int rank = layout_stated(f, 1, size);
     bool same = rank == v->rank && strncmp(f->op->name, "flatten", 7) == 0;
     out_add(m, f, same ? v : reshape(m, v, rank, size)); /* flatten of what is flat returns its input */
 }

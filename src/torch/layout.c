@@ -153,6 +153,26 @@ layout_dim(int64_t d, int rank)
     return d < 0 ? 0 : d >= rank ? (rank ? rank - 1 : 0) : (int)d;
 }
 
+int
+layout_stated(const struct frame *f, int at, int64_t *size)
+{
+    if (f->rank >= 0) {
+        memcpy(size, f->size, sizeof(*size) * (size_t)f->rank);
+        return f->rank;
+    }
+    int n = arg_ints(f, at, size, RANK), hole = -1;
+    int64_t known = 1, all = V(0) ? value_elements(V(0)) : 0;
+    for (int i = 0; i < n; i++) {
+        if (size[i] < 0)
+            hole = i;
+        else
+            known *= size[i];
+    }
+    if (hole >= 0)
+        size[hole] = known ? all / known : 0;
+    return n;
+}
+
 /* ---- types ------------------------------------------------------------------------------------------------------- */
 
 static int

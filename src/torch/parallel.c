@@ -195,6 +195,21 @@ ranks_exchange(struct machine *m, int64_t bytes, int times)
         m->exchanged = bytes_add(m->exchanged, bytes);
 }
 
+struct value *
+ranks_flat(struct machine *m, enum class class, const char *name, enum dtype t, int64_t elements)
+{
+    return value_born(m, "empty.memory_format", class, name, t, 1, &elements);
+}
+
+struct value *
+ranks_buffer(struct machine *m, int stream, enum class class, const char *name, enum dtype t, int64_t elements)
+{
+    m->stream = (uint8_t)(1 + stream);
+    struct value *v = ranks_flat(m, class, name, t, elements);
+    m->stream = 0;
+    return v;
+}
+
 static int
 by_address(const void *key, const void *record)
 {
@@ -252,12 +267,6 @@ reducer_add(struct reducer *r, const struct value *v, struct value **grad)
     *PUSH(r->m->keep, to->all, to->n, to->cap) = (struct member){grad, v, -1, false};
 }
 
-static struct value *
-flat(struct machine *m, enum dtype t, int64_t elements)
-{
-    return value_born(m, "empty.memory_format", CLASS_GRADIENTS, "DDP bucket", t, 1, &elements);
-}
-
 /* A bucket of a type is full at its limit: the first one at first, the others at later. Returns how many there are;
  * size: the elements of each, type: its type. */
 static int
@@ -302,18 +311,17 @@ make_buckets(struct reducer *r, const int *order, int64_t first)
     r->bucket = NEWN(m->keep, struct value *, r->nbuckets + 1);
     for (int i = 0; i < r->nbuckets; i++) { /* in the model's order the last one is made first */
         int at = order ? i : r->nbuckets - 1 - i;
-        r->bucket[at] = flat(m, type[at], size[at]);
+        r->bucket[at] = ranks_flat(m, CLASS_GRADIENTS, "DDP bucket", type[at], size[at]);
     }
 }
 
 void
 reducer_build(struct reducer *r)
 {
-    int64_t n = r->params.n;
     r->order = NEWN(r->m->keep, int, r->params.n + 1);
     make_buckets(r, NULL, r->how->finds_unused ? FIRST : INT64_MAX);
     if (r->how->maps)
-        value_born(r->m, "empty.memory_format", CLASS_WORKSPACE, "DDP's used parameters", DT_INT32, 1, &n);
+        ranks_flat(r->m, CLASS_WORKSPACE, "DDP's used parameters", DT_INT32, r->params.n);
 }
 
 struct value *
@@ -337,7 +345,7 @@ broadcast_buffers(struct reducer *r)
         if (i >= IN_FLIGHT)
             value_drop(m, copy[i - IN_FLIGHT]);
         if (i < n && members[i] > 1)
-            copy[i] = flat(m, type[i], size[i]);
+            copy[i] = ranks_flat(m, CLASS_GRADIENTS, "DDP bucket", type[i], size[i]);
         if (i < n)
             ranks_exchange(m, dtype_bytes(type[i], size[i]), 1);
     }

@@ -37,6 +37,9 @@ struct value *layout_like(struct machine *m, const struct value *v, enum dtype t
 /* Strides with which v can be seen as these sizes; false when only a copy can. */
 bool layout_view(const struct value *v, int rank, const int64_t *size, int64_t *stride);
 int layout_dim(int64_t d, int rank); /* a negative one counts from the end */
+/* The sizes that the file states of f's result, else those of argument at, of which one may be -1 and follows from the
+ * elements of the first argument: into size[RANK]; how many. */
+int layout_stated(const struct frame *f, int at, int64_t *size);
 enum dtype layout_wider(enum dtype a, enum dtype b);
 /* Type promotion: tensors with dimensions, then 0-d tensors, then numbers; a later group only wins by category.
  * Source: c10/core/ScalarType.h, aten/src/ATen/native/TypeProperties.cpp. */

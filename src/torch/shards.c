@@ -19,8 +19,6 @@
 
 #include <string.h>
 
-static const char EMPTY[] = "empty.memory_format";
-
 enum stream { GATHER, REDUCE, ALL_REDUCE };
 
 struct shard {
@@ -60,22 +58,6 @@ shards_add(struct shards *x, int unit, struct value *v, struct value **local, st
         (struct shard){v, local, whole_grad, local_grad, NULL, v->dtype, NULL, div_up(rows, x->gpus) * inner, true};
 }
 
-static struct value *
-buffer(struct shards *x, enum stream on, enum class class, const char *name, enum dtype t, int64_t elements)
-{
-    x->m->stream = (uint8_t)(1 + on);
-    struct value *v = value_born(x->m, EMPTY, class, name, t, 1, &elements);
-    x->m->stream = 0;
-    return v;
-}
-
-static void
-drop(struct shards *x, struct value **v)
-{
-    value_drop(x->m, *v);
-    *v = NULL;
-}
-
 static enum dtype
 lower(const struct shards *x, enum dtype t)
 {
@@ -89,7 +71,7 @@ shards_born(const struct shards *x, const struct value *v)
     memcpy(size, v->size, sizeof(*size) * (size_t)v->rank);
     if (v->rank)
         size[0] = div_up(size[0], x->gpus);
-    return value_born(x->m, EMPTY, CLASS_PARAMETERS, v->st->name, v->dtype, v->rank, size);
+    return value_born(x->m, "empty.memory_format", CLASS_PARAMETERS, v->st->name, v->dtype, v->rank, size);
 }
 
 void
@@ -157,17 +139,18 @@ gather(struct shards *x, struct unit *u)
     struct value **brought = NEWN(x->m->a, struct value *, u->n), *cast = NULL;
     bool between = u->all[0].between;
     if (x->how->low != DT_UNDEFINED && !x->how->offloads && !between)
-        cast = buffer(x, GATHER, CLASS_TEMPORARIES, "cast shares", x->how->low, share_of(u));
+        cast = ranks_buffer(x->m, GATHER, CLASS_TEMPORARIES, "cast shares", x->how->low, share_of(u));
     for (int i = 0; i < u->n && x->how->offloads && !between; i++) {
         const struct shard *k = &u->all[i];
-        brought[i] = buffer(x, GATHER, CLASS_TEMPORARIES, "share on its way", k->dtype, k->padded);
+        brought[i] = ranks_buffer(x->m, GATHER, CLASS_TEMPORARIES, "share on its way", k->dtype, k->padded);
         if (k->v->dtype == k->dtype)
             continue;
         struct value *whole = brought[i];
-        brought[i] = buffer(x, GATHER, CLASS_TEMPORARIES, "cast share", k->v->dtype, k->padded);
+        brought[i] = ranks_buffer(x->m, GATHER, CLASS_TEMPORARIES, "cast share", k->v->dtype, k->padded);
         value_drop(x->m, whole);
     }
-    u->gathered = buffer(x, GATHER, CLASS_TEMPORARIES, "all-gather buffer", u->all[0].v->dtype, share_of(u) * x->gpus);
+    u->gathered =
+        ranks_buffer(x->m, GATHER, CLASS_TEMPORARIES, "all-gather buffer", u->all[0].v->dtype, share_of(u) * x->gpus);
     exchange(x, u->gathered->st->requested, between ? x->how->reshards : x->gpus);
     value_drop(x->m, cast);
     for (int i = 0; i < u->n; i++)
@@ -181,12 +164,12 @@ copy_out(struct shards *x, struct unit *u)
     struct machine *m = x->m;
     for (int i = 0; i < u->n; i++) {
         struct shard *k = &u->all[i];
-        m->op = EMPTY;
+        m->op = "empty.memory_format";
         value_refill(m, k->v, CLASS_PARAMETERS, k->padded * x->gpus);
         k->whole = true;
     }
     for (int i = 0; i < u->n; i++)
-        drop(x, &u->all[i].between);
+        value_let_go(m, &u->all[i].between);
 }
 
 static void
@@ -210,7 +193,7 @@ shards_enter(struct shards *x, int unit)
     if (!u->gathered)
         return;
     copy_out(x, u);
-    drop(x, &x->last_gathered); /* a local of wait_for_unshard has it until that returns */
+    value_let_go(x->m, &x->last_gathered); /* a local of wait_for_unshard has it until that returns */
     x->last_gathered = u->gathered;
     u->gathered = NULL;
 }
@@ -240,7 +223,7 @@ shards_leave(struct shards *x, int unit)
     if (x->unit[unit].n)
         x->order[x->norder++] = unit;
     if (!unit)
-        drop(x, &x->last_gathered);
+        value_let_go(x->m, &x->last_gathered);
 }
 
 static void
@@ -255,7 +238,7 @@ before(struct machine *m, int unit)
     gather(x, u);
     if (u->gathered) {
         copy_out(x, u);
-        drop(x, &u->gathered);
+        value_let_go(m, &u->gathered);
     }
     int at = x->norder - 1;
     while (at >= 0 && x->order[at] != unit)
@@ -271,7 +254,7 @@ join_waiting(struct shards *x, struct unit *u)
 {
     for (int i = 0; i < u->n; i++)
         if (u->all[i].waiting && *u->all[i].whole_grad)
-            drop(x, u->all[i].whole_grad);
+            value_let_go(x->m, u->all[i].whole_grad);
 }
 
 /* to_accumulated_grad_if_needed: gradients of another type than they are reduced in wait as copies. */
@@ -284,7 +267,7 @@ keep_waiting(struct shards *x, struct unit *u)
             continue;
         k->waiting =
             value_born(x->m, "_to_copy.default", CLASS_GRADIENTS, k->v->st->name, k->dtype, k->v->rank, k->v->size);
-        drop(x, k->whole_grad);
+        value_let_go(x->m, k->whole_grad);
     }
 }
 
@@ -314,23 +297,23 @@ behind(struct machine *m, int unit)
     give_back(x, u);
     if (!elements)
         return;
-    drop(x, &x->reduced);
-    drop(x, &u->low);
-    int64_t all = elements * x->gpus;
+    value_let_go(m, &x->reduced);
+    value_let_go(m, &u->low);
     enum dtype t = x->how->reduces_low ? lower(x, own) : own;
-    x->reduced = value_born(m, EMPTY, CLASS_TEMPORARIES, "reduce-scatter buffer", t, 1, &all);
+    x->reduced = ranks_flat(m, CLASS_TEMPORARIES, "reduce-scatter buffer", t, elements * x->gpus);
     exchange(x, x->reduced->st->requested, x->gpus);
     int64_t part = x->reduced->st->requested / x->gpus; /* which nodes reduce among each other: an all-reduce */
     m->passed = bytes_add(m->passed, 2 * (part - part / x->nodes));
     for (int i = 0; i < u->n; i++) {
-        drop(x, &u->all[i].waiting);
+        value_let_go(m, &u->all[i].waiting);
         if (u->all[i].whole_grad)
-            drop(x, u->all[i].whole_grad);
+            value_let_go(m, u->all[i].whole_grad);
     }
-    struct value *share = buffer(x, REDUCE, CLASS_GRADIENTS, "reduced gradients", t, elements);
+    struct value *share = ranks_buffer(m, REDUCE, CLASS_GRADIENTS, "reduced gradients", t, elements);
     if (t != own) {
         struct value *low = share;
-        share = buffer(x, x->how->within ? ALL_REDUCE : REDUCE, CLASS_GRADIENTS, "reduced gradients", own, elements);
+        share =
+            ranks_buffer(m, x->how->within ? ALL_REDUCE : REDUCE, CLASS_GRADIENTS, "reduced gradients", own, elements);
         if (x->how->within)
             u->low = low;
         else
@@ -355,8 +338,8 @@ finish(struct machine *m)
     for (int i = x->nunits; i >= 1; i--)
         behind(m, i % x->nunits);
     for (int i = 0; i < x->nunits; i++)
-        drop(x, &x->unit[i].low);
-    drop(x, &x->reduced);
+        value_let_go(x->m, &x->unit[i].low);
+    value_let_go(x->m, &x->reduced);
 }
 
 static const struct collectives of_shards = {.before = before, .behind = behind, .finish = finish};

@@ -940,19 +940,12 @@ make_states(struct script *x)
     x->m->op = op; /* later iterations make none */
 }
 
-static void
-drop(struct script *x, struct value **v)
-{
-    value_drop(x->m, *v);
-    *v = NULL;
-}
-
 /* A name that outlives the iteration is bound anew. */
 static void
 unbind(struct script *x, struct value **name)
 {
     if (*name)
-        drop(x, name);
+        value_let_go(x->m, name);
     else
         trace_unbind(x->m, name);
 }
@@ -1126,9 +1119,7 @@ contradicts(const struct call *c, const struct frame *f)
 {
     const struct value *v = f->nout ? f->out[0] : NULL;
     bool pairs = v && dtype_is_complex(v->dtype);
-    int64_t n = 1;
-    for (int i = 0; i < c->rank; i++)
-        n *= c->size[i];
+    int64_t n = sizes_product(c->rank, c->size);
     return c->rank >= 0 && c->nouts && v && value_elements(v) != n && !(pairs && 2 * value_elements(v) == n);
 }
 
@@ -1232,14 +1223,14 @@ run_call(struct script *x, int at, double *flops)
     }
     for (int k = 0; k < c->nouts; k++) /* never read */
         if (x->last_use[c->outs[k]] < at && x->slot[c->outs[k]])
-            drop(x, &x->slot[c->outs[k]]);
+            value_let_go(m, &x->slot[c->outs[k]]);
     int slot;
     for (struct call_reads r = {c}; (slot = next_read(&r)) >= 0;)
         if (x->last_use[slot] == at && x->slot[slot])
-            drop(x, &x->slot[slot]);
+            value_let_go(m, &x->slot[slot]);
     for (int i = x->first_drop[at]; i >= 0; i = x->next_drop[i])
         if (x->slot[i])
-            drop(x, &x->slot[i]);
+            value_let_go(m, &x->slot[i]);
 }
 
 static void
@@ -1299,7 +1290,7 @@ swap_slots(struct script *x, const struct checkpoint *c, bool back)
             int s = x->p->calls[i].outs[k];
             if (back && x->slot[s] != x->kept[s]) {
                 if (x->slot[s])
-                    drop(x, &x->slot[s]);
+                    value_let_go(x->m, &x->slot[s]);
                 x->slot[s] = x->kept[s];
             }
             x->kept[s] = back ? NULL : x->slot[s];
@@ -1307,7 +1298,7 @@ swap_slots(struct script *x, const struct checkpoint *c, bool back)
     for (int i = 0; i < c->nargs; i++) {
         int s = c->slots[i];
         if (back && x->slot[s])
-            drop(x, &x->slot[s]);
+            value_let_go(x->m, &x->slot[s]);
         if (back)
             x->slot[s] = x->kept[s];
         else
@@ -1436,7 +1427,7 @@ put_back(struct script *x, const struct swaps *swapped)
     for (int i = 0; i < swapped->n; i++) {
         struct value **at = &x->slot[swapped->slot[i]];
         if (*at)
-            drop(x, at);
+            value_let_go(x->m, at);
         *at = swapped->was[i];
     }
 }
@@ -1671,7 +1662,7 @@ drop_loss(struct script *x, int n)
     struct machine *m = x->m;
     unbind(x, &x->loss);
     for (int i = 0; i < n; i++)
-        drop(x, m->captives[i]);
+        value_let_go(m, m->captives[i]);
     m->ncaptives -= n;
     for (int i = 0; i < m->ncaptives; i++)
         m->captives[i] = m->captives[n + i];
@@ -1775,7 +1766,7 @@ run_loss(struct script *x)
     }
     scope_end(m, mark, 0, NULL);
     for (int i = 0; i < x->p->noutputs && x->s->loop->inside; i++)
-        drop(x, &x->outs[i]);
+        value_let_go(m, &x->outs[i]);
     drop_loss(x, x->captives_before);
     x->loss = loss;
 }
@@ -1857,7 +1848,7 @@ run_each(struct script *x, const struct trained *t, struct value **names)
     struct value **grad = &names[0];
     int mark = scope_begin(m);
     if (o->loop == EACH_NEGATES || !o->negates)
-        drop(x, grad);
+        value_let_go(m, grad);
     if (o->negates)
         bind(m, grad, update_value(x, t, "neg.default"));
     scope_end(m, mark, 0, NULL);
@@ -1866,7 +1857,7 @@ run_each(struct script *x, const struct trained *t, struct value **names)
         bind(m, grad, update_value(x, t, "add.Tensor"));
     scope_end(m, mark, 0, NULL);
     if (o->loop == EACH_STATE)
-        drop(x, grad);
+        value_let_go(m, grad);
     for (int k = 0; k < COUNT(o->locals) && o->locals[k].op[0]; k++) {
         struct value *v = NULL;
         mark = scope_begin(m);
@@ -1925,7 +1916,7 @@ update_all(struct script *x)
             if (x->params[x->updated[i]].grad && x->params[x->updated[i]].param->group == group)
                 run_each(x, &x->params[x->updated[i]], names);
         for (int i = 0; i < LOCALS; i++)
-            drop(x, &names[i]);
+            value_let_go(m, &names[i]);
     }
     for (int i = 0; i < LOCALS; i++)
         value_drop(m, names[i]);
@@ -1945,7 +1936,7 @@ update_groups(struct script *x)
         x->updated = &all[g];
         *grad = zero3_flatten(m->zero3, g);
         update_all(x);
-        drop(x, grad);
+        value_let_go(m, grad);
     }
     x->updated = all;
     x->nupdated = n;
@@ -1961,7 +1952,7 @@ run_update(struct script *x)
         x->params[x->nparams].grad = zero_flatten(m->zero);
     (m->zero3 ? update_groups : update_all)(x);
     if (m->zero && x->params[x->nparams].grad)
-        drop(x, &x->params[x->nparams].grad);
+        value_let_go(m, &x->params[x->nparams].grad);
     for (int i = 0; i < x->nparams && x->s->parallel && x->s->parallel->partitions; i++)
         if (has_update(&x->params[i])) /* by one rank, which sends it to the others */
             ranks_exchange(m, x->params[i].v->st->requested, 1);
@@ -2003,9 +1994,9 @@ static void
 drop_batch(struct script *x)
 {
     for (int i = 0; i < x->p->ninputs; i++)
-        drop(x, &x->inputs[i]);
+        value_let_go(x->m, &x->inputs[i]);
     for (int i = 0; i < x->p->noutputs; i++)
-        drop(x, &x->targets[i]);
+        value_let_go(x->m, &x->targets[i]);
 }
 
 /* DeepSpeed's engine divides the loss by micro-batches and multiplies it by its scale. Source: backward in
@@ -2068,7 +2059,7 @@ iteration(struct script *x, struct step *st)
         m->op = NULL;
         trace_mark(m, TRACE_BACKWARD);
         for (int i = 0; i < x->p->noutputs && loop->del; i++)
-            drop(x, &x->outs[i]);
+            value_let_go(m, &x->outs[i]);
         m->phase = PHASE_UPDATE;
         int left = micro - 1 - k;
         if (k > 1 && left && !notes_kernels(m) && trace_settles(m, left)) { /* the first makes the gradients */
@@ -2213,7 +2204,7 @@ stage_forward(struct script *x, int at)
     }
     for (int i = 0; i < p->nslots; i++)
         if (x->slot[i] && x->seen[i] >= 0)
-            drop(x, &x->slot[i]);
+            value_let_go(m, &x->slot[i]);
     if (g->is_last)
         score(x, at);
     m->autocast = false;
@@ -2231,9 +2222,9 @@ stage_backward(struct script *x, int at)
         backward_from(m, g->nout, &x->made[at * g->nout], &x->awaited[at * g->nout]);
     m->op = NULL;
     for (int k = 0; k < g->nout; k++)
-        drop(x, &x->made[at * g->nout + k]);
+        value_let_go(m, &x->made[at * g->nout + k]);
     for (int k = 0; k < g->nin; k++) {
-        drop(x, &x->sent[k]);
+        value_let_go(m, &x->sent[k]);
         x->sent[k] = x->returned[at * g->nin + k];
         pass_on(m, x->sent[k]);
         x->returned[at * g->nin + k] = NULL;
@@ -2254,11 +2245,11 @@ run_schedule(struct script *x)
             stage_forward(x, forward++);
     }
     for (int k = 0; k < x->stage->nin; k++)
-        drop(x, &x->sent[k]);
+        value_let_go(x->m, &x->sent[k]);
     for (int i = 0; i < n; i++)
-        drop(x, &x->scores[i]);
+        value_let_go(x->m, &x->scores[i]);
     for (int i = 0; i < x->p->noutputs; i++)
-        drop(x, &x->outs[i]);
+        value_let_go(x->m, &x->outs[i]);
 }
 
 static void

@@ -54,22 +54,13 @@ joined(const struct cutter *x, int call)
 
 /* ---- sizes ------------------------------------------------------------------------------------------------------- */
 
-static int64_t
-product(int n, const int64_t *size)
-{
-    int64_t all = 1;
-    for (int i = 0; i < n; i++)
-        all *= size[i];
-    return all;
-}
-
 /* Which dimension of a view, its size being that of the file, has what v has cut in dim: of those that lie there the
  * outermost that can be divided, but not the innermost of several, which is a head's own; NOT_CUT none. */
 static int
 dim_of_view(const struct cutter *x, const struct value *v, int dim, int rank, const int64_t *size)
 {
-    int64_t low = product(v->rank - 1 - dim, v->size + dim + 1), high = low * v->size[dim] * x->s->gpus;
-    int64_t inner = product(rank, size);
+    int64_t low = sizes_product(v->rank - 1 - dim, v->size + dim + 1), high = low * v->size[dim] * x->s->gpus;
+    int64_t inner = sizes_product(rank, size);
     int at = NOT_CUT, last = NOT_CUT, n = 0;
     for (int i = 0; i < rank; i++) {
         int64_t outer = inner;

@@ -200,8 +200,6 @@ int aten_arg(const struct aten *op, const char *name);
 
 /* ---- eager.c: storages, values, dispatch, autograd's graph and engine -------------------------------------------- */
 
-#define MAX_STORAGE_BYTES (INT64_C(1) << 42)
-
 struct event {
     int storage; /* index into step.storages */
     bool birth;
@@ -424,7 +422,8 @@ struct value *value_keep(struct value *v);
 /* v for longer than the iteration: the caller's reference moves to the copy. */
 struct value *value_adopt(struct machine *m, struct value *v);
 void value_drop(struct machine *m, struct value *v);
-int64_t value_elements(const struct value *v); /* at most MAX_STORAGE_BYTES */
+void value_let_go(struct machine *m, struct value **v); /* drops *v, which is NULL from then on */
+int64_t value_elements(const struct value *v);          /* as sizes_product */
 bool value_contiguous(const struct value *v);
 /* Source: is_channels_last_strides_2d_s4 in c10/core/MemoryFormat.h: ambiguous strides, as those of a 1 x 1 kernel,
  * are not. */
@@ -671,6 +670,10 @@ void ranks_exchange(struct machine *m, int64_t bytes, int times);
 /* Among n records of a parameter each, that of a gradient: a record begins with where its gradient is bound, and they
  * lie at rising ones. NULL none. */
 void *ranks_find(struct value **grad, void *records, int n, size_t size);
+/* A flat tensor of so many elements, until it is dropped; ranks_buffer: from a stream of its own, m->side[stream]. */
+struct value *ranks_flat(struct machine *m, enum class class, const char *name, enum dtype t, int64_t elements);
+struct value *ranks_buffer(struct machine *m, int stream, enum class class, const char *name, enum dtype t,
+                           int64_t elements);
 /* *grad, of a parameter like v, is from now on a view of to. */
 void ranks_move(struct machine *m, struct value **grad, const struct value *v, struct value *to);
 /* ZeRO-1: the parameters of the first of gpus ranks, of n with so many elements each, into mine[n] in the order of its

@@ -4,26 +4,6 @@
 
 /* ---- views ------------------------------------------------------------------------------------------------------- */
 
-static int
-stated_sizes(const struct frame *f, int at, int64_t *size)
-{
-    if (f->rank >= 0) {
-        memcpy(size, f->size, sizeof(*size) * (size_t)f->rank);
-        return f->rank;
-    }
-    int n = arg_ints(f, at, size, RANK), hole = -1;
-    int64_t known = 1, all = V(0) ? value_elements(V(0)) : 0;
-    for (int i = 0; i < n; i++) {
-        if (size[i] < 0)
-            hole = i;
-        else
-            known *= size[i];
-    }
-    if (hole >= 0)
-        size[hole] = known ? all / known : 0;
-    return n;
-}
-
 void
 run_view(struct machine *m, struct frame *f)
 {
@@ -33,7 +13,7 @@ run_view(struct machine *m, struct frame *f)
         f->out[0]->is_view = !f->op->unseen;
         return;
     }
-    int rank = stated_sizes(f, 1, size);
+    int rank = layout_stated(f, 1, size);
     if (!layout_view(V(0), rank, size, stride)) /* callers have checked; _unsafe_view is of contiguous tensors */
         for (int i = rank - 1, run = 1; i >= 0; run *= (int)(size[i] > 1 ? size[i] : 1), i--)
             stride[i] = run;
@@ -156,7 +136,7 @@ void
 run_as_strided(struct machine *m, struct frame *f)
 {
     int64_t size[RANK], stride[RANK];
-    int rank = stated_sizes(f, 1, size), n = arg_ints(f, 2, stride, RANK);
+    int rank = layout_stated(f, 1, size), n = arg_ints(f, 2, stride, RANK);
     bool known = n == rank && !(V(0)->is_view && f->n > 3 && f->a[3].kind != ARG_NONE);
     for (int i = 0; i < rank; i++)
         known &= i < n && size[i] > 0 && stride[i] >= 0;
@@ -635,11 +615,7 @@ run_index(struct machine *m, struct frame *f)
     bool mask = false; /* only the file knows how many it picks */
     for (int i = 0; f->a[1].kind == ARG_LIST && i < f->a[1].n; i++)
         mask |= f->a[1].list[i].kind == ARG_VALUE && f->a[1].list[i].v->dtype == DT_BOOL;
-    int64_t all = 1, mine = 1, at = -1;
-    for (int i = 0; i < f->rank; i++)
-        all *= f->size[i];
-    for (int i = 0; i < rank; i++)
-        mine *= size[i];
+    int64_t all = sizes_product(f->rank, f->size), mine = sizes_product(rank, size), at = -1;
     for (int i = 0; f->a[1].kind == ARG_LIST && i < f->a[1].n && i < V(0)->rank; i++)
         at = f->a[1].list[i].kind == ARG_VALUE ? (at < 0 ? i : V(0)->rank) : at;
     if (!mask && f->rank >= 0 && all != mine && at >= 0 && at < V(0)->rank && value_elements(V(0)) > 0) {

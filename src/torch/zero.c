@@ -41,12 +41,6 @@ zero_add(struct zero *z, struct value *v, struct value **grad)
     z->elements = bytes_add(z->elements, n);
 }
 
-static struct value *
-flat(struct machine *m, enum class class, const char *name, enum dtype t, int64_t elements)
-{
-    return value_born(m, "empty.memory_format", class, name, t, 1, &elements);
-}
-
 struct value *
 zero_build(struct zero *z)
 {
@@ -57,13 +51,13 @@ zero_build(struct zero *z)
     z->part = z->elements / z->gpus;
     z->collected = NEWN(m->keep, int, z->n + 1);
     trace_release(m);
-    flat(m, CLASS_PARAMETERS, "flat parameters", t, z->elements);
+    ranks_flat(m, CLASS_PARAMETERS, "flat parameters", t, z->elements);
     for (int i = 0; i < z->n; i++)
         value_empty(m, z->all[i].v);
-    struct value *low = t != DT_FLOAT ? flat(m, CLASS_TEMPORARIES, NULL, t, z->part) : NULL; /* clone().float() */
-    struct value *part = flat(m, CLASS_OPTIMIZER, "parameters in fp32", DT_FLOAT, z->part);
+    struct value *low = t != DT_FLOAT ? ranks_flat(m, CLASS_TEMPORARIES, NULL, t, z->part) : NULL; /* clone().float() */
+    struct value *part = ranks_flat(m, CLASS_OPTIMIZER, "parameters in fp32", DT_FLOAT, z->part);
     value_drop(m, low);
-    value_drop(m, flat(m, CLASS_TEMPORARIES, NULL, DT_FLOAT, z->part)); /* initialize_optimizer_states */
+    value_drop(m, ranks_flat(m, CLASS_TEMPORARIES, NULL, DT_FLOAT, z->part)); /* initialize_optimizer_states */
     return part;
 }
 
@@ -99,20 +93,18 @@ reduce(struct zero *z)
         t = z->all[z->collected[i]].v->dtype;
     }
     if (runs_of(z) > 1)
-        value_drop(m, flat(m, CLASS_GRADIENTS, "the reduced bucket", t, elements));
+        value_drop(m, ranks_flat(m, CLASS_GRADIENTS, "the reduced bucket", t, elements));
     ranks_exchange(m, dtype_bytes(t, elements), 2);
     for (int i = 0; i < z->n; i++)
         own += is_own(z, &z->all[i]) ? z->all[i].elements : 0;
     for (int i = 0; i < z->ncollected; i++) {
         const struct piece *k = &z->all[z->collected[i]];
         if (is_own(z, k) && !z->own)
-            z->own = flat(m, CLASS_GRADIENTS, "the rank's parameters", t, own);
-        if (is_own(z, k)) {
+            z->own = ranks_flat(m, CLASS_GRADIENTS, "the rank's parameters", t, own);
+        if (is_own(z, k))
             ranks_move(m, k->grad, k->v, z->own);
-        } else {
-            value_drop(m, *k->grad);
-            *k->grad = NULL;
-        }
+        else
+            value_let_go(m, k->grad);
     }
     z->ncollected = 0;
     z->filled = 0;
@@ -126,7 +118,7 @@ ready(struct machine *m, struct value **grad)
     if (!k)
         return;
     if (!z->bucket)
-        z->bucket = flat(m, CLASS_GRADIENTS, "the bucket", k->v->dtype, BUCKET);
+        z->bucket = ranks_flat(m, CLASS_GRADIENTS, "the bucket", k->v->dtype, BUCKET);
     if (z->filled + k->elements > BUCKET)
         reduce(z);
     if (k->elements <= BUCKET)
@@ -140,10 +132,8 @@ zero_finish(struct zero *z)
 {
     struct machine *m = z->m;
     reduce(z);
-    for (int i = 0; i < z->n; i++) {
-        value_drop(m, *z->all[i].grad);
-        *z->all[i].grad = NULL;
-    }
+    for (int i = 0; i < z->n; i++)
+        value_let_go(m, z->all[i].grad);
     value_drop(m, z->bucket);
     if (z->averaged)
         value_drop(m, z->own);
@@ -161,14 +151,14 @@ norms(struct zero *z)
     int n = 0;
     for (int i = 0; i < z->n && is_own(z, &z->all[i]); i++) {
         int64_t left = z->part - z->all[i].first, elements = z->all[i].elements;
-        struct value *copy = flat(m, CLASS_TEMPORARIES, NULL, DT_DOUBLE, elements < left ? elements : left);
-        norm[n++] = flat(m, CLASS_TEMPORARIES, NULL, DT_DOUBLE, 1);
+        struct value *copy = ranks_flat(m, CLASS_TEMPORARIES, NULL, DT_DOUBLE, elements < left ? elements : left);
+        norm[n++] = ranks_flat(m, CLASS_TEMPORARIES, NULL, DT_DOUBLE, 1);
         value_drop(m, copy);
     }
     for (int i = 0; i < n; i++)
         value_drop(m, norm[i]);
     value_drop(m, z->norm);
-    z->norm = flat(m, CLASS_OPTIMIZER, "norm of gradients", DT_FLOAT, 1);
+    z->norm = ranks_flat(m, CLASS_OPTIMIZER, "norm of gradients", DT_FLOAT, 1);
 }
 
 struct value *
@@ -183,10 +173,10 @@ zero_flatten(struct zero *z)
     z->averaged = NULL;
     struct value *one = grad;
     if (z->all[0].elements < z->part) /* one parameter's is flat as it is */
-        one = flat(m, CLASS_GRADIENTS, "the rank's part", grad->dtype, z->part);
+        one = ranks_flat(m, CLASS_GRADIENTS, "the rank's part", grad->dtype, z->part);
     if (one->dtype != DT_FLOAT) {
         struct value *low = one;
-        one = flat(m, CLASS_GRADIENTS, "the rank's part", DT_FLOAT, z->part);
+        one = ranks_flat(m, CLASS_GRADIENTS, "the rank's part", DT_FLOAT, z->part);
         if (low != grad)
             value_drop(m, low);
     }

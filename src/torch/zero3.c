@@ -36,8 +36,6 @@ enum { /* elements: settings of DeepSpeedZeroConfig */
 enum stream { GATHER, REDUCE };
 enum tracing { INVALID, RECORD, COMPLETE };
 
-static const char EMPTY[] = "empty.memory_format";
-
 /* Parameters that are gathered together. */
 struct fetch {
     int n, left, *part; /* left: not yet waited for by their modules */
@@ -83,21 +81,6 @@ struct zero3 {
     int64_t filled;
 };
 
-static struct value *
-flat(struct machine *m, enum class class, const char *name, enum dtype t, int64_t elements)
-{
-    return value_born(m, EMPTY, class, name, t, 1, &elements);
-}
-
-static struct value *
-buffer(struct zero3 *z, enum stream on, enum class class, const char *name, enum dtype t, int64_t elements)
-{
-    z->m->stream = (uint8_t)(1 + on);
-    struct value *v = flat(z->m, class, name, t, elements);
-    z->m->stream = 0;
-    return v;
-}
-
 static int64_t
 padded(const struct zero3 *z, const struct part *k)
 {
@@ -142,7 +125,7 @@ refill(struct zero3 *z, struct part *k, bool aside, int64_t elements)
     enum class class = m->fresh;
     const char *op = m->op;
     m->stream = aside ? 1 + GATHER : 0;
-    m->op = EMPTY;
+    m->op = "empty.memory_format";
     value_refill(m, k->v, CLASS_PARAMETERS, elements);
     m->stream = 0;
     m->op = op;
@@ -196,7 +179,7 @@ zero3_build(struct zero3 *z)
     make_groups(z);
     struct value **share = NEWN(m->keep, struct value *, z->n + 1);
     for (int i = 0; i < z->n; i++) {
-        share[i] = flat(m, CLASS_PARAMETERS, z->all[i].v->st->name, z->all[i].v->dtype, z->all[i].share);
+        share[i] = ranks_flat(m, CLASS_PARAMETERS, z->all[i].v->st->name, z->all[i].v->dtype, z->all[i].share);
         refill(z, &z->all[i], false, 0);
     }
     for (int g = 0; g < z->ngroups; g++) {
@@ -204,25 +187,25 @@ zero3_build(struct zero3 *z)
         all = bytes_add(all, n);
         largest = n > largest ? n : largest;
     }
-    flat(m, CLASS_WORKSPACE, "inf_or_nan_tracker", DT_BOOL, 1);
+    ranks_flat(m, CLASS_WORKSPACE, "inf_or_nan_tracker", DT_BOOL, 1);
     for (int i = 0; i < z->n; i++) /* defragment: by way of the host */
         if (z->all[i].trained)
             value_drop(m, share[i]);
     trace_release(m);
-    flat(m, CLASS_PARAMETERS, "the rank's parameters", t, all);
+    ranks_flat(m, CLASS_PARAMETERS, "the rank's parameters", t, all);
     z->master = NEWN(m->keep, struct value *, z->ngroups + 1);
     for (int g = 0; g < z->ngroups; g++) {
         int64_t n = group_elements(z, g);
-        struct value *converted = t != DT_FLOAT ? flat(m, CLASS_TEMPORARIES, NULL, DT_FLOAT, n) : NULL;
-        z->master[g] = flat(m, CLASS_OPTIMIZER, "parameters in fp32", DT_FLOAT, n);
+        struct value *converted = t != DT_FLOAT ? ranks_flat(m, CLASS_TEMPORARIES, NULL, DT_FLOAT, n) : NULL;
+        z->master[g] = ranks_flat(m, CLASS_OPTIMIZER, "parameters in fp32", DT_FLOAT, n);
         value_drop(m, converted);
     }
-    value_drop(m, flat(m, CLASS_TEMPORARIES, NULL, DT_FLOAT, largest)); /* initialize_optimizer_states */
-    z->buffer = flat(m, CLASS_GRADIENTS, "the bucket", t, BUCKET);
-    z->grads = flat(m, CLASS_GRADIENTS, "the rank's gradients", t, all);
+    value_drop(m, ranks_flat(m, CLASS_TEMPORARIES, NULL, DT_FLOAT, largest)); /* initialize_optimizer_states */
+    z->buffer = ranks_flat(m, CLASS_GRADIENTS, "the bucket", t, BUCKET);
+    z->grads = ranks_flat(m, CLASS_GRADIENTS, "the rank's gradients", t, all);
     for (int i = 0; i < z->n; i++) /* whole while they get their hooks */
         if (z->all[i].trained)
-            value_drop(m, flat(m, CLASS_TEMPORARIES, NULL, z->all[i].v->dtype, padded(z, &z->all[i])));
+            value_drop(m, ranks_flat(m, CLASS_TEMPORARIES, NULL, z->all[i].v->dtype, padded(z, &z->all[i])));
     return z->ngroups;
 }
 
@@ -259,7 +242,7 @@ gather(struct zero3 *z, int n, const int *part)
     }
     for (int t = 0; t < DT_COUNT && !f->one; t++)
         if (size[t])
-            f->buffer[t] = buffer(z, GATHER, CLASS_TEMPORARIES, "all-gather buffer", (enum dtype)t, size[t]);
+            f->buffer[t] = ranks_buffer(m, GATHER, CLASS_TEMPORARIES, "all-gather buffer", (enum dtype)t, size[t]);
 }
 
 /* A module waits for a parameter, and with it come those that were asked for together. */
@@ -501,7 +484,7 @@ make_padding(struct zero3 *z, const struct part *k, int rank, struct value **to)
 {
     int64_t left = k->elements - rank * k->share, lacks = k->share - (left < 0 ? 0 : left);
     if (lacks > 0)
-        *to = buffer(z, REDUCE, CLASS_TEMPORARIES, "padding", k->v->dtype, lacks);
+        *to = ranks_buffer(z->m, REDUCE, CLASS_TEMPORARIES, "padding", k->v->dtype, lacks);
     return lacks > 0;
 }
 
@@ -519,17 +502,15 @@ reduce(struct zero3 *z)
         for (int rank = 0; rank < z->gpus; rank++)
             for (int i = 0; i < z->nbucket; i++)
                 n += make_padding(z, &z->all[z->bucket[i]], rank, &padding[n]);
-        struct value *all = buffer(z, REDUCE, CLASS_GRADIENTS, "reduce-scatter buffer", first->v->dtype, size);
+        struct value *all = ranks_buffer(m, REDUCE, CLASS_GRADIENTS, "reduce-scatter buffer", first->v->dtype, size);
         for (int i = 0; i < n; i++)
             value_drop(m, padding[i]);
         value_drop(m, all);
     }
     if (first)
         ranks_exchange(m, dtype_bytes(first->v->dtype, size), 1);
-    for (int i = 0; i < z->nbucket; i++) {
-        value_drop(m, *z->all[z->bucket[i]].grad);
-        *z->all[z->bucket[i]].grad = NULL;
-    }
+    for (int i = 0; i < z->nbucket; i++)
+        value_let_go(m, z->all[z->bucket[i]].grad);
     z->nbucket = 0;
     z->filled = 0;
 }
@@ -586,7 +567,7 @@ norm_of(struct zero3 *z, int g)
         scope_end(m, inner, 1, &norm[n - 1]);
     }
     scope_end(m, mark, 0, NULL);
-    return flat(m, CLASS_TEMPORARIES, NULL, DT_DOUBLE, 1);
+    return ranks_flat(m, CLASS_TEMPORARIES, NULL, DT_DOUBLE, 1);
 }
 
 void
@@ -603,7 +584,7 @@ zero3_step(struct zero3 *z)
         value_drop(m, norm_of(z, g));
     if (z->norm)
         value_drop(m, z->norm);
-    z->norm = flat(m, CLASS_OPTIMIZER, "norm of gradients", DT_DOUBLE, 1);
+    z->norm = ranks_flat(m, CLASS_OPTIMIZER, "norm of gradients", DT_DOUBLE, 1);
 }
 
 struct value *
@@ -616,7 +597,7 @@ zero3_flatten(struct zero3 *z, int group)
         parts += z->all[i].trained;
     struct value *one = NULL;
     if (parts > 1) {
-        one = flat(m, CLASS_GRADIENTS, "the rank's part", z->grads->dtype, n);
+        one = ranks_flat(m, CLASS_GRADIENTS, "the rank's part", z->grads->dtype, n);
     } else {
         int mark = scope_begin(m);
         one = value_adopt(m, value_keep(value_view(m, z->grads, 1, &n, NULL)));
@@ -624,7 +605,7 @@ zero3_flatten(struct zero3 *z, int group)
     }
     if (one->dtype == DT_FLOAT)
         return one;
-    struct value *high = flat(m, CLASS_GRADIENTS, "the rank's part", DT_FLOAT, n);
+    struct value *high = ranks_flat(m, CLASS_GRADIENTS, "the rank's part", DT_FLOAT, n);
     value_drop(m, one);
     return high;
 }

@@ -992,39 +992,20 @@ class M(nn.Module):
         return self.model(input_ids=input_ids).logits
 ZOO = {{"case": Entry(M, lambda b: ({{"input_ids": ids(2, {length})}}, TARGETS), cross_entropy, real_build=True)}}
 """
-FIVES = {
-    "five_llama": dict(
-        name="Llama",
-        head="CausalLM",
-        length=8,
-        sizes="hidden_size=32, num_hidden_layers=2, num_attention_heads=4, intermediate_size=64, num_key_value_heads=2",
+LLAMA = "hidden_size=32, num_hidden_layers=2, num_attention_heads=4, intermediate_size=64, num_key_value_heads=2"
+FIVES = (  # name, class, head, tokens, sizes
+    ("five_llama", "Llama", "CausalLM", 8, LLAMA),
+    ("five_mistral", "Mistral", "CausalLM", 64, LLAMA + ", sliding_window=None"),
+    ("five_falcon", "Falcon", "CausalLM", 64, "hidden_size=32, num_hidden_layers=2, num_attention_heads=4"),
+    ("five_bigcode", "GPTBigCode", "CausalLM", 64, "n_embd=32, n_layer=2, n_head=4, n_positions=512"),
+    (
+        "five_distilbert",
+        "DistilBert",
+        "MaskedLM",
+        8,
+        "dim=32, n_layers=2, n_heads=2, hidden_dim=64, max_position_embeddings=300",
     ),
-    "five_mistral": dict(
-        name="Mistral",
-        head="CausalLM",
-        length=64,
-        sizes="hidden_size=32, num_hidden_layers=2, num_attention_heads=4, intermediate_size=64, "
-        "num_key_value_heads=2, sliding_window=None",
-    ),
-    "five_falcon": dict(
-        name="Falcon",
-        head="CausalLM",
-        length=64,
-        sizes="hidden_size=32, num_hidden_layers=2, num_attention_heads=4",
-    ),
-    "five_bigcode": dict(
-        name="GPTBigCode",
-        head="CausalLM",
-        length=64,
-        sizes="n_embd=32, n_layer=2, n_head=4, n_positions=512",
-    ),
-    "five_distilbert": dict(
-        name="DistilBert",
-        head="MaskedLM",
-        length=8,
-        sizes="dim=32, n_layers=2, n_heads=2, hidden_dim=64, max_position_embeddings=300",
-    ),
-}
+)
 
 
 def cases(facts, a, log):
@@ -1047,8 +1028,8 @@ def cases(facts, a, log):
     import transformers
 
     if int(transformers.__version__.split(".")[0]) >= 5:
-        for name, words in FIVES.items():
-            put(name, lambda: FIVE.format(**words))
+        for name, of, head, length, sizes in FIVES:
+            put(name, lambda: FIVE.format(name=of, head=head, length=length, sizes=sizes))
         return out
     for f in facts:
         f = dict(zip(COLUMNS, f.split("\t")))

@@ -22,7 +22,7 @@ import collections, json, os, random, re, sys
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import captured, packages, repositories, steps, unseen, utilities
 
-BATCH, WRONG = 4, 0.5  # percent
+BATCH = 4
 SMALL = (
     "test_ nano atto femto pico micro xxs xxt xs xt tiny _t_ _t mini small _s 18 26 m0 b0 _0 a0 lite base _b".split()
 )
@@ -236,19 +236,9 @@ def run(a, bench):
             count["left out"] += 1
             continue
         count["models"] += 1
-        for precision, truth in truths.items():
-            if not truth:
-                continue
-            error, sure, why = row(bench, name, precision, truth, how)
-            verdict = ("sure" if sure else "doubt") + (" wrong" if abs(error) > WRONG else " right")
-            count[verdict] += 1
-            if a.v or verdict != "sure right":
-                print(f"{error:+8.2f} %  {verdict:11}  {name} {precision}  {'; '.join(why[:2])}", flush=True)
-    columns = ("models", "sure right", "sure wrong", "doubt right", "doubt wrong", "left out")
-    print("| library |", " | ".join(columns), "|\n|" + " --- |" * (len(columns) + 1))
-    for library, count in counts.items():
-        print(f"| {library} |", " | ".join(str(count[c]) for c in columns), "|")
-    return any(c["sure wrong"] for c in counts.values())
+        for precision, truth in ((p, t) for p, t in truths.items() if t):
+            steps.score(a, count, f"{name} {precision}", *row(bench, name, precision, truth, how))
+    return steps.scores(counts, "library", ("models",), ("left out",))
 
 
 def main():

@@ -23,6 +23,7 @@ SIZE = size(build())
 ZOO = {{"case": Entry(build, lambda b: ({{NAME: given(b)}}, torch.zeros(b, *SIZE)), F.mse_loss, (4,), real_build=True)}}
 """
 
+SMALLER = "torch.rand(b, 3, 32, 32)"
 PICTURE = "torch.rand(b, 3, 64, 64)"
 LARGER = "torch.rand(b, 3, 224, 224)"
 VOLUME = "torch.rand(b, 1, 32, 32, 32)"
@@ -108,6 +109,17 @@ BRAINDECODE = """ATCNet AttentionBaseNet AttnSleep BDTCN BENDR BIOT BrainModule 
     MVPFormer
     PBT REVE SCCNet SPARCNet SSTDPN STEEGFormer ShallowFBCSPNet SignalJEPA SincShallowNet SleepStagerBlanco2020
     SleepStagerChambon2018 SyncNet TCFormer TCN TIDNet TSception USleep"""
+PYTORCHCV = """resnet10 preresnet10 seresnet10 sepreresnet10 ibnb_resnet50 resnext14_16x4d cbam_resnet18 bam_resnet18
+    igcv3_wd4 shufflenet_g1_wd4 shufflenetv2_wd2 squeezenet_v1_1 squeezeresnet_v1_1 darknet53 diracnet18v2
+    xdensenet121_2 mnasnet_b1 menet108_8x1_g3 peleenet hardnet39ds dla34 mobilenet_wd4 mobilenetv2_wd4
+    mobilenetv3_small_wd2 fdmobilenet_wd4 ghostnet proxylessnas_cpu fbnet_cb efficientnet_b0 spnasnet wrn20_10_svhn
+    regnetx002 resnesta18 selecsls42 vovnet27s dpn68 sknet50 airnext50_32x4d_r2 bninception sinet_cityscapes
+    condensenet74_c4_g4 channelnet nin_cifar10 rir_cifar10 shakeshakeresnet20_2x16d_cifar10 xception inceptionv3 polynet
+    resattnet56 zfnet resnetd50b repvgg_a0"""
+PYTORCHCV_TAKES = {
+    **dict.fromkeys("wrn20_10_svhn nin_cifar10 rir_cifar10 shakeshakeresnet20_2x16d_cifar10".split(), SMALLER),
+    **dict.fromkeys("xception inceptionv3 polynet".split(), "torch.rand(b, 3, 299, 299)"),
+}
 DIFFUSERS = """import diffusers
 class M(nn.Module):
     def __init__(self, model, **given):
@@ -133,7 +145,7 @@ DIFFUSION = (
         "unet2d",
         "UNet2DModel(32, block_out_channels=(32, 64), down_block_types=('DownBlock2D', 'AttnDownBlock2D'), "
         "up_block_types=('AttnUpBlock2D', 'UpBlock2D'), norm_num_groups=8, layers_per_block=1)",
-        "torch.rand(b, 3, 32, 32)",
+        SMALLER,
     ),
     ("unet1d", "UNet1DModel(sample_size=256, in_channels=2, out_channels=2)", "torch.rand(b, 2, 1024)"),
     (
@@ -193,19 +205,19 @@ DIFFUSION = (
         "vae",
         "AutoencoderKL(block_out_channels=(32, 64), down_block_types=('DownEncoderBlock2D',) * 2, "
         "up_block_types=('UpDecoderBlock2D',) * 2, norm_num_groups=8)",
-        "torch.rand(b, 3, 32, 32)",
+        SMALLER,
     ),
-    ("vae_tiny", "AutoencoderTiny()", "torch.rand(b, 3, 64, 64)"),
+    ("vae_tiny", "AutoencoderTiny()", PICTURE),
     (
         "vae_asymmetric",
         "AsymmetricAutoencoderKL(down_block_out_channels=(32,), up_block_out_channels=(32,), " "norm_num_groups=8)",
-        "torch.rand(b, 3, 32, 32)",
+        SMALLER,
     ),
     (
         "vq",
         "VQModel(block_out_channels=(32, 64), down_block_types=('DownEncoderBlock2D',) * 2, "
         "up_block_types=('UpDecoderBlock2D',) * 2, norm_num_groups=8)",
-        "torch.rand(b, 3, 32, 32)",
+        SMALLER,
     ),
     (
         "dc_ae",
@@ -213,7 +225,7 @@ DIFFUSION = (
         "decoder_block_out_channels=(32, 64), encoder_layers_per_block=(1, 1), decoder_layers_per_block=(1, 1), "
         "encoder_block_types='ResBlock', decoder_block_types='ResBlock', encoder_qkv_multiscales=((), ()), "
         "decoder_qkv_multiscales=((), ()))",
-        "torch.rand(b, 3, 32, 32)",
+        SMALLER,
     ),
 )
 
@@ -649,226 +661,16 @@ ROWS = (
         "torchaudio.models.HDemucs(sources=['a','b'], channels=16, depth=4)",
         "torch.rand(b, 2, 16384)",
     ),
-    ("pytorchcv", "resnet10", "from pytorchcv.model_provider import get_model", "get_model('resnet10')", LARGER),
-    ("pytorchcv", "preresnet10", "from pytorchcv.model_provider import get_model", "get_model('preresnet10')", LARGER),
-    ("pytorchcv", "seresnet10", "from pytorchcv.model_provider import get_model", "get_model('seresnet10')", LARGER),
-    (
-        "pytorchcv",
-        "sepreresnet10",
-        "from pytorchcv.model_provider import get_model",
-        "get_model('sepreresnet10')",
-        LARGER,
+    *(
+        (
+            "pytorchcv",
+            name,
+            "from pytorchcv.model_provider import get_model",
+            f"get_model('{name}')",
+            PYTORCHCV_TAKES.get(name, LARGER),
+        )
+        for name in PYTORCHCV.split()
     ),
-    (
-        "pytorchcv",
-        "ibnb_resnet50",
-        "from pytorchcv.model_provider import get_model",
-        "get_model('ibnb_resnet50')",
-        LARGER,
-    ),
-    (
-        "pytorchcv",
-        "resnext14_16x4d",
-        "from pytorchcv.model_provider import get_model",
-        "get_model('resnext14_16x4d')",
-        LARGER,
-    ),
-    (
-        "pytorchcv",
-        "cbam_resnet18",
-        "from pytorchcv.model_provider import get_model",
-        "get_model('cbam_resnet18')",
-        LARGER,
-    ),
-    (
-        "pytorchcv",
-        "bam_resnet18",
-        "from pytorchcv.model_provider import get_model",
-        "get_model('bam_resnet18')",
-        LARGER,
-    ),
-    ("pytorchcv", "igcv3_wd4", "from pytorchcv.model_provider import get_model", "get_model('igcv3_wd4')", LARGER),
-    (
-        "pytorchcv",
-        "shufflenet_g1_wd4",
-        "from pytorchcv.model_provider import get_model",
-        "get_model('shufflenet_g1_wd4')",
-        LARGER,
-    ),
-    (
-        "pytorchcv",
-        "shufflenetv2_wd2",
-        "from pytorchcv.model_provider import get_model",
-        "get_model('shufflenetv2_wd2')",
-        LARGER,
-    ),
-    (
-        "pytorchcv",
-        "squeezenet_v1_1",
-        "from pytorchcv.model_provider import get_model",
-        "get_model('squeezenet_v1_1')",
-        LARGER,
-    ),
-    (
-        "pytorchcv",
-        "squeezeresnet_v1_1",
-        "from pytorchcv.model_provider import get_model",
-        "get_model('squeezeresnet_v1_1')",
-        LARGER,
-    ),
-    ("pytorchcv", "darknet53", "from pytorchcv.model_provider import get_model", "get_model('darknet53')", LARGER),
-    (
-        "pytorchcv",
-        "diracnet18v2",
-        "from pytorchcv.model_provider import get_model",
-        "get_model('diracnet18v2')",
-        LARGER,
-    ),
-    (
-        "pytorchcv",
-        "xdensenet121_2",
-        "from pytorchcv.model_provider import get_model",
-        "get_model('xdensenet121_2')",
-        LARGER,
-    ),
-    ("pytorchcv", "mnasnet_b1", "from pytorchcv.model_provider import get_model", "get_model('mnasnet_b1')", LARGER),
-    (
-        "pytorchcv",
-        "menet108_8x1_g3",
-        "from pytorchcv.model_provider import get_model",
-        "get_model('menet108_8x1_g3')",
-        LARGER,
-    ),
-    ("pytorchcv", "peleenet", "from pytorchcv.model_provider import get_model", "get_model('peleenet')", LARGER),
-    ("pytorchcv", "hardnet39ds", "from pytorchcv.model_provider import get_model", "get_model('hardnet39ds')", LARGER),
-    ("pytorchcv", "dla34", "from pytorchcv.model_provider import get_model", "get_model('dla34')", LARGER),
-    (
-        "pytorchcv",
-        "mobilenet_wd4",
-        "from pytorchcv.model_provider import get_model",
-        "get_model('mobilenet_wd4')",
-        LARGER,
-    ),
-    (
-        "pytorchcv",
-        "mobilenetv2_wd4",
-        "from pytorchcv.model_provider import get_model",
-        "get_model('mobilenetv2_wd4')",
-        LARGER,
-    ),
-    (
-        "pytorchcv",
-        "mobilenetv3_small_wd2",
-        "from pytorchcv.model_provider import get_model",
-        "get_model('mobilenetv3_small_wd2')",
-        LARGER,
-    ),
-    (
-        "pytorchcv",
-        "fdmobilenet_wd4",
-        "from pytorchcv.model_provider import get_model",
-        "get_model('fdmobilenet_wd4')",
-        LARGER,
-    ),
-    ("pytorchcv", "ghostnet", "from pytorchcv.model_provider import get_model", "get_model('ghostnet')", LARGER),
-    (
-        "pytorchcv",
-        "proxylessnas_cpu",
-        "from pytorchcv.model_provider import get_model",
-        "get_model('proxylessnas_cpu')",
-        LARGER,
-    ),
-    ("pytorchcv", "fbnet_cb", "from pytorchcv.model_provider import get_model", "get_model('fbnet_cb')", LARGER),
-    (
-        "pytorchcv",
-        "efficientnet_b0",
-        "from pytorchcv.model_provider import get_model",
-        "get_model('efficientnet_b0')",
-        LARGER,
-    ),
-    ("pytorchcv", "spnasnet", "from pytorchcv.model_provider import get_model", "get_model('spnasnet')", LARGER),
-    (
-        "pytorchcv",
-        "wrn20_10_svhn",
-        "from pytorchcv.model_provider import get_model",
-        "get_model('wrn20_10_svhn')",
-        "torch.rand(b, 3, 32, 32)",
-    ),
-    ("pytorchcv", "regnetx002", "from pytorchcv.model_provider import get_model", "get_model('regnetx002')", LARGER),
-    ("pytorchcv", "resnesta18", "from pytorchcv.model_provider import get_model", "get_model('resnesta18')", LARGER),
-    ("pytorchcv", "selecsls42", "from pytorchcv.model_provider import get_model", "get_model('selecsls42')", LARGER),
-    ("pytorchcv", "vovnet27s", "from pytorchcv.model_provider import get_model", "get_model('vovnet27s')", LARGER),
-    ("pytorchcv", "dpn68", "from pytorchcv.model_provider import get_model", "get_model('dpn68')", LARGER),
-    ("pytorchcv", "sknet50", "from pytorchcv.model_provider import get_model", "get_model('sknet50')", LARGER),
-    (
-        "pytorchcv",
-        "airnext50_32x4d_r2",
-        "from pytorchcv.model_provider import get_model",
-        "get_model('airnext50_32x4d_r2')",
-        LARGER,
-    ),
-    ("pytorchcv", "bninception", "from pytorchcv.model_provider import get_model", "get_model('bninception')", LARGER),
-    (
-        "pytorchcv",
-        "sinet_cityscapes",
-        "from pytorchcv.model_provider import get_model",
-        "get_model('sinet_cityscapes')",
-        LARGER,
-    ),
-    (
-        "pytorchcv",
-        "condensenet74_c4_g4",
-        "from pytorchcv.model_provider import get_model",
-        "get_model('condensenet74_c4_g4')",
-        LARGER,
-    ),
-    ("pytorchcv", "channelnet", "from pytorchcv.model_provider import get_model", "get_model('channelnet')", LARGER),
-    (
-        "pytorchcv",
-        "nin_cifar10",
-        "from pytorchcv.model_provider import get_model",
-        "get_model('nin_cifar10')",
-        "torch.rand(b, 3, 32, 32)",
-    ),
-    (
-        "pytorchcv",
-        "rir_cifar10",
-        "from pytorchcv.model_provider import get_model",
-        "get_model('rir_cifar10')",
-        "torch.rand(b, 3, 32, 32)",
-    ),
-    (
-        "pytorchcv",
-        "shakeshakeresnet20_2x16d_cifar10",
-        "from pytorchcv.model_provider import get_model",
-        "get_model('shakeshakeresnet20_2x16d_cifar10')",
-        "torch.rand(b, 3, 32, 32)",
-    ),
-    (
-        "pytorchcv",
-        "xception",
-        "from pytorchcv.model_provider import get_model",
-        "get_model('xception')",
-        "torch.rand(b, 3, 299, 299)",
-    ),
-    (
-        "pytorchcv",
-        "inceptionv3",
-        "from pytorchcv.model_provider import get_model",
-        "get_model('inceptionv3')",
-        "torch.rand(b, 3, 299, 299)",
-    ),
-    (
-        "pytorchcv",
-        "polynet",
-        "from pytorchcv.model_provider import get_model",
-        "get_model('polynet')",
-        "torch.rand(b, 3, 299, 299)",
-    ),
-    ("pytorchcv", "resattnet56", "from pytorchcv.model_provider import get_model", "get_model('resattnet56')", LARGER),
-    ("pytorchcv", "zfnet", "from pytorchcv.model_provider import get_model", "get_model('zfnet')", LARGER),
-    ("pytorchcv", "resnetd50b", "from pytorchcv.model_provider import get_model", "get_model('resnetd50b')", LARGER),
-    ("pytorchcv", "repvgg_a0", "from pytorchcv.model_provider import get_model", "get_model('repvgg_a0')", LARGER),
     (
         "attention",
         "linformer",
@@ -1103,14 +905,14 @@ ROWS = (
         ("neuralop", name, "import neuralop.models as op", f"op.{made}", given)
         for name, made, given in (
             ("fno1d", "FNO((8,), 2, 1, 16, n_layers=2)", "torch.rand(b, 2, 64)"),
-            ("fno2d", "FNO((8, 8), 3, 1, 16, n_layers=2)", "torch.rand(b, 3, 32, 32)"),
-            ("tfno", "TFNO((8, 8), 3, 1, 16, n_layers=2, rank=0.1)", "torch.rand(b, 3, 32, 32)"),
+            ("fno2d", "FNO((8, 8), 3, 1, 16, n_layers=2)", SMALLER),
+            ("tfno", "TFNO((8, 8), 3, 1, 16, n_layers=2, rank=0.1)", SMALLER),
             ("fno3d", "FNO((4, 4, 4), 1, 1, 8, n_layers=2)", "torch.rand(b, 1, 16, 16, 16)"),
             (
                 "uno",
                 "UNO(3, 1, 16, uno_out_channels=[16, 16, 16], uno_n_modes=[[8, 8]] * 3, "
                 "uno_scalings=[[1, 1], [0.5, 0.5], [2, 2]], n_layers=3)",
-                "torch.rand(b, 3, 32, 32)",
+                SMALLER,
             ),
         )
     ),

@@ -16,7 +16,7 @@ import collections, json, os, re, sys, tarfile
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import steps
 
-BATCH, WRONG = 4, 0.5  # percent
+BATCH = 4
 
 
 def words(source, key):
@@ -85,16 +85,9 @@ def run(a, bench):
                 print("not exported ", name, steps.reason(log))
                 continue
         for precision, peak in json.loads(texts[f"{which}/{name}.json"]).items():
-            error, sure, why = bench.error(of, options(texts[file]), precision, {"peak_allocated": peak})
-            verdict = ("sure" if sure else "doubt") + (" wrong" if abs(error) > WRONG else " right")
-            counts[which][verdict] += 1
-            if a.v or verdict != "sure right":
-                print(f"{error:+8.2f} %  {verdict:11}  {name} {precision}  {'; '.join(why[:2])}", flush=True)
-    columns = ("sure right", "sure wrong", "doubt right", "doubt wrong")
-    print("| set |", " | ".join(columns), "|\n|" + " --- |" * (len(columns) + 1))
-    for which, count in counts.items():
-        print(f"| {which} |", " | ".join(str(count[c]) for c in columns), "|")
-    return any(c["sure wrong"] for c in counts.values())
+            said = bench.error(of, options(texts[file]), precision, {"peak_allocated": peak})
+            steps.score(a, counts[which], f"{name} {precision}", *said)
+    return steps.scores(counts, "set")
 
 
 def main():

@@ -9,11 +9,11 @@ Of the stage that memlint tells, and of the others' peaks, what is allocated is 
 oracle's, with nullgpu.cpp beside it. Exit 1 where a case is not exact. --pack as in tensor.py.
 """
 
-import contextlib, functools, gc, json, os, re, subprocess, sys
+import contextlib, functools, gc, json, os, re, sys
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, HERE)
-import steps, tensor
+import tensor
 
 import torch
 from torch import nn
@@ -105,25 +105,17 @@ def measure(record, case, stage, optimizer, precision, path):
 
 def compare(a, record, case, optimizer, precision, rows):
     _, batch, stages, n = CASES[case]
-    model = os.path.join(a.keep, f"{case}.onnx")
-    if not os.path.exists(model) and not steps.apart(model + ".log", lambda: capture(case, model)):
-        return "not captured: " + steps.reason(model + ".log")
-    command = [a.memlint, model, f"--dim=batch={batch}", f"--precision={precision}", f"--optimizer={optimizer}"]
-    command += ["--parallel=pipeline", f"--gpus={stages}", f"--loop=accumulate-{n}", "--units=blocks.?"]
-    p = subprocess.run([*command, "--format=json"], capture_output=True, text=True)
-    if p.returncode:
-        return p.stderr.strip()
-    answer, truths = json.loads(p.stdout), []
+    model = tensor.made(a, f"{case}.onnx", "captured", functools.partial(capture, case))
+    more = "--parallel=pipeline", f"--gpus={stages}", f"--loop=accumulate-{n}", "--units=blocks.?"
+    command, answer = tensor.ask(a, model, batch, optimizer, precision, *more)
+    truths = []
     for stage in range(stages):
-        path = os.path.join(a.keep, f"{case}.{stage}.{optimizer}.{precision}")
-        if not os.path.exists(path) and not steps.apart(
-            path + ".log", lambda: measure(record, case, stage, optimizer, precision, path)
-        ):
-            return "not recorded: " + steps.reason(path + ".log")
+        measured = functools.partial(measure, record, case, stage, optimizer, precision)
+        path = tensor.made(a, f"{case}.{stage}.{optimizer}.{precision}", "recorded", measured)
         truths.append(json.load(open(path)))
     said = " ".join(answer["setup"]["assumptions"])
     told = int(re.search(r"stage (\d+) of", said)[1])
-    apart = [f"stage {told}: {d}" for d in tensor.differences(command, truths[told], rows)]
+    apart = [f"stage {told}: {d}" for d in tensor.differences(command, answer, truths[told], rows)]
     peaks = [f"{t['peak'] / 2**20:.2f} MiB" for t in truths]
     listed = re.search(r"\(stages 0 on: (.*?)\)", said)[1].split(", ")
     apart += [f"peaks {' '.join(listed)} of {' '.join(peaks)}"] if listed != peaks else []

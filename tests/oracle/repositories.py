@@ -25,6 +25,8 @@ wolny/pytorch-3dunet xinntao/Real-ESRGAN xternalz/WideResNet-pytorch yanx27/Poin
 yunjey/stargan yuqinie98/PatchTST zhanghang1989/ResNeSt zhouhaoyi/Informer2020
 """
 
+from packages import LARGER, PICTURE, SMALLER
+
 SOURCE = """import inspect, os, sys, torch, warnings
 from types import SimpleNamespace
 from torch import nn
@@ -54,8 +56,6 @@ ZOO = {{"case": Entry(build, lambda b: (dict(zip(NAMES, given(b))), target(b)),
     lambda out, y: F.mse_loss(first(out), y), (4,), real_build=True)}}
 """
 
-SMALL = "torch.rand(b, 3, 32, 32)"
-MIDDLE = "torch.rand(b, 3, 64, 64)"
 FIELDS = "torch.zeros(b, 5, dtype=torch.long)"
 NUMBERS = "[100, 50, 20, 10, 30]"
 TOKENS = "torch.ones(b, 32, dtype=torch.long)"
@@ -82,7 +82,7 @@ ROWS = (
     of(
         "pytorch-cifar",
         "from models import *",
-        SMALL,
+        SMALLER,
         ("vgg", "VGG('VGG11')"),
         ("dpn", "DPN26()"),
         ("lenet", "LeNet()"),
@@ -105,7 +105,7 @@ ROWS = (
         ("dla", "DLA()"),
     )
     + [
-        ("pytorch-cifar100", module, f"from models import {module} as of", f"of.{made}", SMALL)
+        ("pytorch-cifar100", module, f"from models import {module} as of", f"of.{made}", SMALLER)
         for module, made in (
             ("attention", "attention56()"),
             ("densenet", "densenet121()"),
@@ -162,17 +162,17 @@ ROWS = (
     + of(
         "Image_Segmentation",
         "from network import *",
-        MIDDLE,
+        PICTURE,
         ("unet", "U_Net()"),
         ("r2unet", "R2U_Net()"),
         ("attunet", "AttU_Net()"),
         ("r2attunet", "R2AttU_Net()"),
     )
-    + of("Pytorch-UNet", "from unet import *", MIDDLE, ("unet", "UNet(3, 2)"), ("bilinear", "UNet(3, 2, True)"))
+    + of("Pytorch-UNet", "from unet import *", PICTURE, ("unet", "UNet(3, 2)"), ("bilinear", "UNet(3, 2, True)"))
     + of(
         "pytorch-nested-unet",
         "from archs import *",
-        MIDDLE,
+        PICTURE,
         ("unet", "UNet(1)"),
         ("nested", "NestedUNet(1)"),
         ("deep", "NestedUNet(1, 3, True)"),
@@ -180,7 +180,7 @@ ROWS = (
     + of(
         "unet-pytorch",
         "from model import *",
-        MIDDLE,
+        PICTURE,
         ("transpose", "UNet(3, depth=4)"),
         ("add", "UNet(3, depth=4, merge_mode='add')"),
         ("upsample", "UNet(3, depth=4, up_mode='upsample')"),
@@ -263,20 +263,20 @@ ROWS = (
     + of(
         "ConvNeXt",
         "from models.convnext import ConvNeXt",
-        MIDDLE,
+        PICTURE,
         ("convnext", "ConvNeXt(num_classes=10, depths=[1, 1, 2, 1], dims=[16, 32, 64, 128])"),
         ("drop_path", "ConvNeXt(num_classes=10, depths=[1, 1, 2, 1], dims=[16, 32, 64, 128], drop_path_rate=0.1)"),
     )
     + of(
         "ConvNeXt",
         "from models.convnext_isotropic import ConvNeXtIsotropic",
-        MIDDLE,
+        PICTURE,
         ("isotropic", "ConvNeXtIsotropic(num_classes=10, depth=3, dim=64)"),
     )
     + of(
         "Restormer",
         "from basicsr.models.archs.restormer_arch import *",
-        MIDDLE,
+        PICTURE,
         ("restormer", "Restormer(dim=16, num_blocks=[1, 1, 1, 1], num_refinement_blocks=1, heads=[1, 2, 2, 4])"),
         (
             "bias_free",
@@ -352,7 +352,7 @@ ROWS = (
         ),
     )
     + [
-        ("PyTorch-VAE", name, f"from models.{module} import {name}", f"{name}(3, 32{more})", MIDDLE)
+        ("PyTorch-VAE", name, f"from models.{module} import {name}", f"{name}(3, 32{more})", PICTURE)
         for module, name, more in (
             ("vanilla_vae", "VanillaVAE", ""),
             ("beta_vae", "BetaVAE", ""),
@@ -372,7 +372,7 @@ ROWS = (
     + of(
         "SwinIR",
         "from models.network_swinir import SwinIR",
-        "torch.rand(b, 3, 32, 32)",
+        SMALLER,
         (
             "classical",
             (
@@ -447,7 +447,7 @@ ROWS = (
     + of(
         "dino",
         "from vision_transformer import *",
-        MIDDLE,
+        PICTURE,
         ("vit", "VisionTransformer([64], 8, embed_dim=64, depth=2, num_heads=4, num_classes=10, drop_path_rate=0.1)"),
         ("vit_plain", "VisionTransformer([64], 8, embed_dim=64, depth=2, num_heads=4, qkv_bias=True)"),
     )
@@ -461,7 +461,7 @@ ROWS = (
     + of(
         "mae",
         "from models_mae import *",
-        MIDDLE,
+        PICTURE,
         (
             "mae",
             (
@@ -498,7 +498,7 @@ ROWS = (
         ("vit", "CLIP(64, 64, 2, 64, 16, 16, 512, 64, 4, 2).float()"),
         ("resnet", "CLIP(64, 64, (1, 1, 1, 1), 16, None, 16, 512, 64, 4, 2).float()"),
     )
-    + of("CLIP", "from clip.model import *", MIDDLE, ("visual", "VisionTransformer(64, 16, 64, 2, 4, 32)"))
+    + of("CLIP", "from clip.model import *", PICTURE, ("visual", "VisionTransformer(64, 16, 64, 2, 4, 32)"))
     + of(
         "whisper",
         "from whisper.model import *",
@@ -527,21 +527,21 @@ ROWS = (
     + of(
         "EfficientNet-PyTorch",
         "from efficientnet_pytorch import EfficientNet",
-        MIDDLE,
+        PICTURE,
         ("b0", "EfficientNet.from_name('efficientnet-b0', num_classes=10)"),
         ("b1", "EfficientNet.from_name('efficientnet-b1', num_classes=10)"),
     )
     + of(
         "ViT-pytorch",
         "from models.modeling import *",
-        MIDDLE,
+        PICTURE,
         ("testing", "VisionTransformer(CONFIGS['testing'], 64, num_classes=10)"),
         ("r50", "VisionTransformer(CONFIGS['R50-ViT-B_16'], 64, num_classes=10)"),
     )
     + of(
         "attention-module/MODELS",
         "from model_resnet import ResidualNet",
-        SMALL,
+        SMALLER,
         ("cbam", "ResidualNet('CIFAR10', 18, 10, 'CBAM')"),
         ("bam", "ResidualNet('CIFAR10', 18, 10, 'BAM')"),
         ("none", "ResidualNet('CIFAR10', 18, 10, None)"),
@@ -572,7 +572,7 @@ ROWS = (
     + of(
         "pytorch-deeplab-xception",
         "from modeling.deeplab import *",
-        MIDDLE,
+        PICTURE,
         ("mobilenet", "DeepLab('mobilenet', num_classes=5, sync_bn=False)"),
         ("drn", "DeepLab('drn', output_stride=8, num_classes=5, sync_bn=False)"),
     )
@@ -657,7 +657,7 @@ ROWS = (
             for t in ("RWKV", "MHA_rotary", "MHA_shift", "MHA_pro")
         ),
     )
-    + of("vq-vae-2-pytorch", "from vqvae import *", MIDDLE, ("vqvae", "VQVAE(channel=32, embed_dim=16, n_embed=64)"))
+    + of("vq-vae-2-pytorch", "from vqvae import *", PICTURE, ("vqvae", "VQVAE(channel=32, embed_dim=16, n_embed=64)"))
     + of(
         "vq-vae-2-pytorch",
         "from pixelsnail import *",
@@ -674,7 +674,7 @@ ROWS = (
     + of(
         "NAFNet",
         "from basicsr.models.archs.NAFNet_arch import *\nfrom basicsr.models.archs.Baseline_arch import *",
-        MIDDLE,
+        PICTURE,
         ("nafnet", "NAFNet(width=16, middle_blk_num=1, enc_blk_nums=[1, 1], dec_blk_nums=[1, 1])"),
         ("baseline", "Baseline(width=16, middle_blk_num=1, enc_blk_nums=[1, 1], dec_blk_nums=[1, 1])"),
     )
@@ -732,7 +732,7 @@ ROWS = (
     + of(
         "perceiver-pytorch",
         "from perceiver_pytorch import PerceiverLM",
-        "torch.ones(b, 32, dtype=torch.long)",
+        TOKENS,
         (
             "lm",
             (
@@ -762,18 +762,18 @@ ROWS = (
         "torch.rand(b, 3, 16, 16)",
         ("generator", "NetG() if 'NetG' in globals() else __import__('srresnet')._NetG()"),
     )
-    + of("ResNeSt", "from resnest.torch.models.resnest import *", MIDDLE, ("resnest50", "resnest50(num_classes=10)"))
+    + of("ResNeSt", "from resnest.torch.models.resnest import *", PICTURE, ("resnest50", "resnest50(num_classes=10)"))
     + of(
         "WideResNet-pytorch",
         "from wideresnet import *",
-        SMALL,
+        SMALLER,
         ("wrn", "WideResNet(16, 10, 2, 0.3)"),
         ("no_drop", "WideResNet(16, 10, 2)"),
     )
     + of(
         "pytorch-classification",
         "import models.cifar as of",
-        SMALL,
+        SMALLER,
         ("alexnet", "of.alexnet()"),
         ("densenet", "of.densenet(depth=22, growthRate=12, compressionRate=2, dropRate=0.1)"),
         ("preresnet", "of.preresnet(depth=20, num_classes=10)"),
@@ -816,13 +816,13 @@ ROWS = (
     + of(
         "examples/fast_neural_style/neural_style",
         "from transformer_net import *",
-        MIDDLE,
+        PICTURE,
         ("transformer", "TransformerNet()"),
     )
     + of(
         "segment-anything",
         "from segment_anything.modeling.image_encoder import *",
-        "torch.rand(b, 3, 64, 64)",
+        PICTURE,
         (
             "encoder",
             (
@@ -854,7 +854,7 @@ ROWS = (
     + of(
         "dinov2",
         "from dinov2.models.vision_transformer import *",
-        MIDDLE,
+        PICTURE,
         ("vit", "DinoVisionTransformer(64, 8, embed_dim=64, depth=2, num_heads=4, init_values=1e-5, block_chunks=0)"),
         (
             "registers",
@@ -867,7 +867,7 @@ ROWS = (
     + of(
         "SegFormer/mmseg/models/backbones",
         "from mix_transformer import *",
-        MIDDLE,
+        PICTURE,
         (
             "mit",
             (
@@ -879,7 +879,7 @@ ROWS = (
     + of(
         "Swin-Transformer/models",
         "from swin_transformer import *",
-        MIDDLE,
+        PICTURE,
         (
             "swin",
             "SwinTransformer(64, 2, num_classes=10, embed_dim=32, depths=[2, 2], num_heads=[2, 4], window_size=4)",
@@ -895,7 +895,7 @@ ROWS = (
     + of(
         "Swin-Transformer/models",
         "from swin_transformer_v2 import *",
-        MIDDLE,
+        PICTURE,
         (
             "v2",
             "SwinTransformerV2(64, 2, num_classes=10, embed_dim=32, depths=[2, 2], num_heads=[2, 4], window_size=4)",
@@ -904,13 +904,13 @@ ROWS = (
     + of(
         "Swin-Transformer/models",
         "from swin_mlp import *",
-        MIDDLE,
+        PICTURE,
         ("mlp", "SwinMLP(64, 2, num_classes=10, embed_dim=32, depths=[2, 2], num_heads=[2, 4], window_size=4)"),
     )
     + of(
         "deit",
         "from models_v2 import *",
-        MIDDLE,
+        PICTURE,
         (
             "v2",
             (
@@ -929,25 +929,25 @@ ROWS = (
     + of(
         "deit",
         "from cait_models import *",
-        MIDDLE,
+        PICTURE,
         ("cait", "cait_models(64, 8, embed_dim=64, depth=2, num_heads=4, num_classes=10, drop_path_rate=0.1)"),
     )
     + of(
         "deit",
         "from resmlp_models import *",
-        MIDDLE,
+        PICTURE,
         ("resmlp", "resmlp_models(64, 8, embed_dim=64, depth=2, num_classes=10)"),
     )
     + of(
         "deit",
         "from patchconvnet_models import *",
-        MIDDLE,
+        PICTURE,
         ("patchconvnet", "PatchConvnet(64, embed_dim=64, depth=2, num_classes=10, patch_size=16)"),
     )
     + of(
         "PVT/classification",
         "from pvt import *",
-        MIDDLE,
+        PICTURE,
         (
             "pvt",
             (
@@ -959,7 +959,7 @@ ROWS = (
     + of(
         "PVT/classification",
         "from pvt_v2 import *",
-        MIDDLE,
+        PICTURE,
         (
             "pvt2",
             (
@@ -997,7 +997,7 @@ ROWS = (
     + of(
         "mobilenetv3.pytorch",
         "from mobilenetv3 import *",
-        MIDDLE,
+        PICTURE,
         ("small", "mobilenetv3_small(num_classes=10)"),
         ("large", "mobilenetv3_large(num_classes=10)"),
     )
@@ -1030,7 +1030,7 @@ ROWS = (
         "torch.rand(b, 3, 64, 64), torch.rand(b, 5)",
         ("generator", "Generator(16, 5, 2)"),
     )
-    + of("stargan", "from model import *", MIDDLE, ("discriminator", "Discriminator(64, 16, 5, 4)"))
+    + of("stargan", "from model import *", PICTURE, ("discriminator", "Discriminator(64, 16, 5, 4)"))
     + of(
         "mamba-minimal",
         "from model import *",
@@ -1050,7 +1050,7 @@ ROWS = (
         " types.ModuleType('basicsr')\nsys.modules['basicsr.utils'] = types.ModuleType('basicsr.utils')\nregistry ="
         " sys.modules['basicsr.utils.registry'] = types.ModuleType('registry')\nregistry.ARCH_REGISTRY ="
         " SimpleNamespace(register=lambda: lambda c: c)\nfrom srvgg_arch import *\nfrom discriminator_arch import *",
-        MIDDLE,
+        PICTURE,
         ("srvgg", "SRVGGNetCompact(num_feat=16, num_conv=4)"),
         ("relu", "SRVGGNetCompact(num_feat=16, num_conv=4, act_type='relu', upscale=2)"),
         ("unet", "UNetDiscriminatorSN(3, 16)"),
@@ -1077,7 +1077,7 @@ ROWS = (
     + of(
         "senet.pytorch",
         "from senet.se_resnet import *",
-        SMALL,
+        SMALLER,
         ("cifar", "CifarSEResNet(CifarSEBasicBlock, 2)"),
         ("preact", "CifarSEPreActResNet(CifarSEBasicBlock, 2)"),
     )
@@ -1173,7 +1173,7 @@ ROWS = (
     + of(
         "nanoVLM",
         "from models.vision_transformer import *",
-        MIDDLE,
+        PICTURE,
         (
             "vit",
             (
@@ -1182,9 +1182,9 @@ ROWS = (
             ),
         ),
     )
-    + of("awesome-semantic-segmentation-pytorch", "from core.models.enet import *", MIDDLE, ("enet", "ENet(5)"))
-    + of("awesome-semantic-segmentation-pytorch", "from core.models.cgnet import *", MIDDLE, ("cgnet", "CGNet(5)"))
-    + of("awesome-semantic-segmentation-pytorch", "from core.models.lednet import *", MIDDLE, ("lednet", "LEDNet(5)"))
+    + of("awesome-semantic-segmentation-pytorch", "from core.models.enet import *", PICTURE, ("enet", "ENet(5)"))
+    + of("awesome-semantic-segmentation-pytorch", "from core.models.cgnet import *", PICTURE, ("cgnet", "CGNet(5)"))
+    + of("awesome-semantic-segmentation-pytorch", "from core.models.lednet import *", PICTURE, ("lednet", "LEDNet(5)"))
     + of(
         "x-transformers",
         "from x_transformers import *",
@@ -1211,7 +1211,7 @@ ROWS = (
     + of(
         "pretrained-models.pytorch",
         "from pretrainedmodels.models import *",
-        "torch.rand(b, 3, 224, 224)",
+        LARGER,
         ("bninception", "bninception(10, None)"),
         ("xception", "xception(10, None)"),
         ("se_resnet", "se_resnet50(10, None)"),

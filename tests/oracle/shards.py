@@ -9,11 +9,11 @@ memlint's Python makes of it with fully_shard; peaks and phases are compared to 
 with nullgpu.cpp beside it. --pack writes an archive for tests/ranks.sh. Exit 1 where a case is not exact.
 """
 
-import functools, itertools, json, os, subprocess, sys
+import functools, itertools, json, os, sys
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, HERE)
-import steps, tensor
+import tensor
 
 import torch
 from torch import nn
@@ -247,6 +247,10 @@ def measure(record, case, python, path):
         json.dump(truth, f)
 
 
+def file_of(case):
+    return ".".join(map(str, case)).replace(":", "-")
+
+
 def capture(name, path):
     import memlint
 
@@ -259,25 +263,13 @@ def compare(a, record, *case_and_rows):
     *case, rows = case_and_rows
     name, how, world, optimizer, precision, *more = case
     units, batch = CASES[name][2:]
-    model = os.path.join(a.keep, f"{name}.onnx")
-    path = os.path.join(a.keep, ".".join(map(str, case)).replace(":", "-"))
-    if not os.path.exists(model) and not steps.apart(model + ".log", lambda: capture(name, model)):
-        return "not captured: " + steps.reason(model + ".log")
-    command = [a.memlint, model, f"--dim=batch={batch}", f"--precision={precision}", f"--optimizer={optimizer}"]
-    command += [f"--parallel={how}", f"--gpus={world}", f"--units={units}", *more]
-    p = subprocess.run([*command, "--format=json"], capture_output=True, text=True)
-    if p.returncode:
-        return p.stderr.strip()
-    answer = json.loads(p.stdout)
-    if not os.path.exists(path) and not steps.apart(
-        path + ".log", lambda: measure(record, case, answer["parallel"]["python"], path)
-    ):
-        return "not recorded: " + steps.reason(path + ".log")
-    truth = json.load(open(path))
-    want = {"peak": truth["peak_allocated"], "reserved": truth["peak_reserved"], **truth["allocated_after"]}
-    apart = tensor.differences(command, want, rows)
+    model = tensor.made(a, f"{name}.onnx", "captured", functools.partial(capture, name))
+    more = f"--parallel={how}", f"--gpus={world}", f"--units={units}", *more
+    command, answer = tensor.ask(a, model, batch, optimizer, precision, *more)
+    measured = functools.partial(measure, record, case, answer["parallel"]["python"])
+    truth = tensor.recorded(tensor.made(a, file_of(case), "recorded", measured))
     doubts = [f"doubt: {d['why']}" for d in answer["unexplained"]]
-    return "  ".join(apart + doubts) or "exact"
+    return "  ".join(tensor.differences(command, answer, truth, rows) + doubts) or "exact"
 
 
 def main():

@@ -20,6 +20,7 @@ PRECISIONS = ("fp32", "amp-bf16")
 # Births that are compared alone, of a file that can't show more: of dropouts; of copies that are more than a number.
 KINDS = {"drops": r"^\+.*native_dropout", "casts": r"^\+.*_to_copy\.default\t(?!1\t)"}
 SECONDS = 120  # for one export or record
+WRONG = 0.5  # percent of a peak
 HEAD = """import torch, torch.nn.functional as F
 from torch import nn
 from zoo_base import *
@@ -284,6 +285,23 @@ class Bench:
             sure = said.returncode >= 0  # an error says that it does not know, a crash says nothing
             return ("doubt" if sure else "wrong"), truth, got
         return ("wrong" if sure else "doubt"), truth, got
+
+
+def score(a, count, case, error, sure, why):
+    """Counts what Bench.error says of a case, and prints it where it is wrong or in doubt."""
+    verdict = ("sure" if sure else "doubt") + (" wrong" if abs(error) > WRONG else " right")
+    count[verdict] += 1
+    if a.v or verdict != "sure right":
+        print(f"{error:+8.2f} %  {verdict:11}  {case}  {'; '.join(why[:2])}", flush=True)
+
+
+def scores(counts, head, first=(), last=()):
+    """Prints a row of such counts for each key; True when one is wrong and sure. first, last: more of its columns."""
+    columns = (*first, "sure right", "sure wrong", "doubt right", "doubt wrong", *last)
+    print(f"| {head} |", " | ".join(columns), "|\n|" + " --- |" * (len(columns) + 1))
+    for key, count in counts.items():
+        print(f"| {key} |", " | ".join(str(count[c]) for c in columns), "|")
+    return any(c["sure wrong"] for c in counts.values())
 
 
 def peak(trace, events):

@@ -218,9 +218,35 @@ def measure(record, name, how, plan, world, optimizer, precision, path):
         json.dump(truth, f)
 
 
-def differences(command, truth, rows):
+class Failed(Exception):
+    """Why a case can't be compared."""
+
+
+def made(a, file, what, make):
+    """The path of a file in the folder that is kept; make(path) writes what is not there, in a child."""
+    path = os.path.join(a.keep, file)
+    if not os.path.exists(path) and not steps.apart(path + ".log", lambda: make(path)):
+        raise Failed(f"not {what}: " + steps.reason(path + ".log"))
+    return path
+
+
+def ask(a, model, batch, optimizer, precision, *more):
+    """(memlint's command, its answer)"""
+    command = [a.memlint, model, f"--dim=batch={batch}", f"--precision={precision}", f"--optimizer={optimizer}", *more]
+    p = subprocess.run([*command, "--format=json"], capture_output=True, text=True)
+    if p.returncode:
+        raise Failed(p.stderr.strip())
+    return command, json.loads(p.stdout)
+
+
+def recorded(path):
+    """What record.py wrote there, as differences takes it."""
+    truth = json.load(open(path))
+    return {"peak": truth["peak_allocated"], "reserved": truth["peak_reserved"], **truth["allocated_after"]}
+
+
+def differences(command, answer, truth, rows):
     """What memlint says otherwise than PyTorch; the case is added to rows."""
-    answer = json.loads(subprocess.run([*command, "--format=json"], capture_output=True, text=True).stdout)
     got = {"peak": answer["peak"]["allocated"], "reserved": answer["peak"]["reserved"], **answer["allocated_after"]}
     rows.append([os.path.basename(command[1]), " ".join(command[2:]), *map(str, truth.values())])
     return [f"{k} {got.get(k, 0) - truth[k]:+d} of {truth[k]}" for k in truth if got.get(k, 0) != truth[k]]
@@ -237,25 +263,14 @@ def pack(path, folder, rows):
 
 def compare(a, record, name, how, world, optimizer, precision, rows):
     units, batch = CASES[name][2:]
-    model = os.path.join(a.keep, f"{name}.onnx")
-    case = os.path.join(a.keep, f"{name}.{how}.{world}.{optimizer}.{precision}")
-    if not os.path.exists(model) and not steps.apart(case + ".log", lambda: capture(name, model)):
-        return "not captured: " + steps.reason(case + ".log")
-    command = [a.memlint, model, f"--dim=batch={batch}", f"--precision={precision}", f"--optimizer={optimizer}"]
-    command += [f"--parallel={how}", f"--gpus={world}", f"--units={units}"]
-    p = subprocess.run([*command, "--format=json"], capture_output=True, text=True)
-    if p.returncode:
-        return p.stderr.strip()
-    said = " ".join(json.loads(p.stdout)["setup"]["assumptions"])
+    model = made(a, f"{name}.onnx", "captured", functools.partial(capture, name))
+    more = f"--parallel={how}", f"--gpus={world}", f"--units={units}"
+    command, answer = ask(a, model, batch, optimizer, precision, *more)
+    said = " ".join(answer["setup"]["assumptions"])
     plan = [re.search(rf"by {kind} \((.*?)\)", said)[1].split(", ") for kind in ("columns", "rows")]
-    if not os.path.exists(case) and not steps.apart(
-        case + ".log", lambda: measure(record, name, how, plan, world, optimizer, precision, case)
-    ):
-        return "not recorded: " + steps.reason(case + ".log")
-    truth = json.load(open(case))
-    want = {"peak": truth["peak_allocated"], "reserved": truth["peak_reserved"], **truth["allocated_after"]}
-    apart = differences(command, want, rows)
-    return "  ".join(apart) or "exact"
+    measured = functools.partial(measure, record, name, how, plan, world, optimizer, precision)
+    case = made(a, f"{name}.{how}.{world}.{optimizer}.{precision}", "recorded", measured)
+    return "  ".join(differences(command, answer, recorded(case), rows)) or "exact"
 
 
 RECIPES = ("adamw", "fp32"), ("sgd", "fp32"), ("adamw", "amp-bf16")
@@ -275,7 +290,10 @@ def run(a, cases, compare):
     for case in cases:
         words = " ".join(map(str, case))
         if re.search(a.only, words):
-            verdict = compare(a, record, *case, rows)
+            try:
+                verdict = compare(a, record, *case, rows)
+            except Failed as e:
+                verdict = str(e)
             wrong += verdict != "exact"
             print(words, verdict, sep="  ", flush=True)
     if a.pack:

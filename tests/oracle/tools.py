@@ -229,9 +229,7 @@ def compare(a, root):
                 continue
             of = peak if tool != HALVED else versions.recorded(a, root, version, model, versions.HALF)
             got, sure, why = versions.ask(a.memlint, path, words)
-            error = 100.0 * ((got or 0) / of - 1)
-            near = "near" if abs(error) < versions.WRONG else "WRONG"
-            state = "doubt" if not sure else "exact" if got == of else near
+            error, state = versions.judge(got, of, sure)
             counts[state] += 1
             cells.setdefault((tool, flavour), collections.Counter())[state] += 1
             packed.append((model, flavour, tool, precision, words, of, path, state, None))

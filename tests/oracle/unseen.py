@@ -6,6 +6,8 @@ Transformers' models of other tasks than those of families.py, torch_geometric's
 have them, some with the loss inside ("# loss:" says so) or several outputs.
 """
 
+from packages import LARGER, PICTURE, SMALLER
+
 TASKS = """import transformers
 SIZES = dict(hidden_size=64, d_model=64, n_embd=64, embedding_size=64, dim=64, num_hidden_layers=2, n_layer=2,
     n_layers=2, num_layers=2, encoder_layers=2, decoder_layers=2, num_attention_heads=4, n_head=4, num_heads=4,
@@ -37,7 +39,6 @@ AUDIO = "torch.rand(b, 4000)"
 FRAMES = "torch.rand(b, 100, 80)"
 CONV = "conv_dim=(32, 32, 32), conv_stride=(5, 4, 4), conv_kernel=(10, 4, 4), num_conv_pos_embeddings=16, "
 SERIES = "torch.rand(b, 24)"
-IMAGE = "torch.rand(b, 3, 64, 64)"
 
 HUGGING = (
     ("longformer", "'LongformerForSequenceClassification', 'LongformerConfig', attention_window=32", LONG),
@@ -90,65 +91,65 @@ HUGGING = (
     (
         "yolos",
         "'YolosForObjectDetection', 'YolosConfig', 'pixel_values', image_size=[64, 64], " "num_detection_tokens=10",
-        IMAGE,
+        PICTURE,
     ),
-    ("detr", "'DetrModel', 'DetrConfig', 'pixel_values', use_pretrained_backbone=False, num_queries=10", IMAGE),
+    ("detr", "'DetrModel', 'DetrConfig', 'pixel_values', use_pretrained_backbone=False, num_queries=10", PICTURE),
     (
         "segformer_seg",
         "'SegformerForSemanticSegmentation', 'SegformerConfig', 'pixel_values', "
         "hidden_sizes=[16, 32, 48, 64], depths=[1, 1, 1, 1], num_attention_heads=[1, 2, 3, 4], decoder_hidden_size=32",
-        IMAGE,
+        PICTURE,
     ),
     (
         "dpt",
         "'DPTForDepthEstimation', 'DPTConfig', 'pixel_values', image_size=64, backbone_out_indices=[0, 1, 2, 3], "
         "num_hidden_layers=4, "
         "neck_hidden_sizes=[16, 24, 32, 48], fusion_hidden_size=32, is_hybrid=False",
-        IMAGE,
+        PICTURE,
     ),
     (
         "beit_seg",
         "'BeitForSemanticSegmentation', 'BeitConfig', 'pixel_values', image_size=64, num_hidden_layers=4, "
         "out_indices=[1, 2, 3, 4]",
-        IMAGE,
+        PICTURE,
     ),
     (
         "upernet",
         "'UperNetForSemanticSegmentation', 'UperNetConfig', 'pixel_values', hidden_size=32, "
         "auxiliary_channels=48, backbone_config=transformers.ConvNextConfig(hidden_sizes=[16, 24, 32, 48], "
         "depths=[1, 1, 1, 1], out_features=['stage1', 'stage2', 'stage3', 'stage4']), auxiliary_in_channels=32",
-        IMAGE,
+        PICTURE,
     ),
     (
         "glpn",
         "'GLPNForDepthEstimation', 'GLPNConfig', 'pixel_values', hidden_sizes=[16, 32, 48, 64], "
         "depths=[1, 1, 1, 1], num_attention_heads=[1, 2, 3, 4], decoder_hidden_size=32",
-        IMAGE,
+        PICTURE,
     ),
     (
         "vitdet",
         "'VitDetModel', 'VitDetConfig', 'pixel_values', image_size=64, pretrain_image_size=64, "
         "window_block_indices=[0], window_size=2, use_relative_position_embeddings=True",
-        IMAGE,
+        PICTURE,
     ),
     (
         "swin2sr",
         "'Swin2SRForImageSuperResolution', 'Swin2SRConfig', 'pixel_values', image_size=32, embed_dim=32, "
         "depths=[2], num_heads=[2], window_size=8",
-        "torch.rand(b, 3, 32, 32)",
+        SMALLER,
     ),
     (
         "sam_vision",
         "'SamVisionModel', 'SamVisionConfig', 'pixel_values', image_size=64, window_size=2, "
         "global_attn_indexes=[1], output_channels=32, mlp_dim=128",
-        IMAGE,
+        PICTURE,
     ),
-    ("blip_vision", "'BlipVisionModel', 'BlipVisionConfig', 'pixel_values', image_size=64", IMAGE),
+    ("blip_vision", "'BlipVisionModel', 'BlipVisionConfig', 'pixel_values', image_size=64", PICTURE),
     (
         "groupvit_vision",
         "'GroupViTVisionModel', 'GroupViTVisionConfig', 'pixel_values', image_size=64, "
         "depths=[1, 1, 1], num_group_tokens=[8, 4, 0], num_output_groups=[8, 4, 0]",
-        IMAGE,
+        PICTURE,
     ),
     (
         "videomae",
@@ -237,7 +238,7 @@ HUGGING = (
     ("gemma3_text", "'Gemma3TextModel', 'Gemma3TextConfig', num_key_value_heads=2, head_dim=16", SHORT),
     ("modernbert", "'ModernBertForSequenceClassification', 'ModernBertConfig', reference_compile=False", SHORT),
     ("mamba2", "'Mamba2Model', 'Mamba2Config', num_heads=8, head_dim=16, state_size=16, n_groups=1", SHORT),
-    ("vitmae", "'ViTMAEModel', 'ViTMAEConfig', 'pixel_values', image_size=64", IMAGE),
+    ("vitmae", "'ViTMAEModel', 'ViTMAEConfig', 'pixel_values', image_size=64", PICTURE),
 )
 
 INSIDE = (
@@ -864,7 +865,7 @@ class Style(nn.Module):
 CLIP = "torch.rand(b, 4, 3, 32, 32)"
 NETS = (
     ("dcgan", "Generator()", "torch.rand(b, 32, 1, 1)", ""),
-    ("sagan", "SelfAttentionGAN()", "torch.rand(b, 3, 32, 32)", ""),
+    ("sagan", "SelfAttentionGAN()", SMALLER, ""),
     ("wavenet", "WaveNet()", "torch.rand(b, 1, 512)", ""),
     ("seq2seq", "Seq2Seq()", "torch.ones(b, 12, dtype=torch.long)", ""),
     ("tacotron", "Tacotron()", "torch.rand(b, 50, 40)", ""),
@@ -872,15 +873,15 @@ NETS = (
     ("deepfm", "DeepFM()", "torch.ones(b, 10, dtype=torch.long)", ""),
     ("dlrm", "DLRM()", "torch.rand(b, 13)", ""),
     ("capsules", "Capsules()", "torch.rand(b, 1, 28, 28)", ""),
-    ("vqvae", "VQVAE()", "torch.rand(b, 3, 32, 32)", "output"),
+    ("vqvae", "VQVAE()", SMALLER, "output"),
     ("flow", "Flow()", "torch.rand(b, 32)", "output"),
-    ("gru_lm", "WordModel('GRU')", "torch.ones(b, 32, dtype=torch.long)", ""),
-    ("lstm_lm", "WordModel('LSTM')", "torch.ones(b, 32, dtype=torch.long)", ""),
+    ("gru_lm", "WordModel('GRU')", SHORT, ""),
+    ("lstm_lm", "WordModel('LSTM')", SHORT, ""),
     ("ode", "ODE()", "torch.rand(b, 64)", ""),
     ("siamese", "Siamese()", "torch.rand(b, 2, 28, 28)", "output"),
     ("pixelcnn", "PixelCNN()", "torch.rand(b, 1, 28, 28)", ""),
-    ("simclr", "Contrast()", "torch.rand(b, 3, 32, 32)", "output"),
-    ("unet", "UNET()", "torch.rand(b, 3, 64, 64)", ""),
+    ("simclr", "Contrast()", SMALLER, "output"),
+    ("unet", "UNET()", PICTURE, ""),
     ("actor_critic", "ActorCritic()", "torch.rand(b, 4, 84, 84)", "output"),
     ("bidaf", "BiDAF()", "torch.ones(b, 60, dtype=torch.long)", ""),
     ("stn", "SpatialTransformer()", "torch.rand(b, 1, 28, 28)", ""),
@@ -890,41 +891,41 @@ NETS = (
     ("kan", "nn.Sequential(KANLayer(32, 64), KANLayer(64, 8))", "torch.rand(b, 32)", ""),
     ("ngram", "NGram()", "torch.ones(b, 8, dtype=torch.long)", ""),
     ("video", "VideoLSTM()", CLIP, ""),
-    ("style", "Style()", "torch.rand(b, 3, 32, 32)", "output"),
+    ("style", "Style()", SMALLER, "output"),
 )
 
 # The second set: written down when the first had been looked at, and before any of these was run.
 AFTER = (
-    ("siglip_vision", "'SiglipVisionModel', 'SiglipVisionConfig', 'pixel_values', image_size=64", IMAGE),
+    ("siglip_vision", "'SiglipVisionModel', 'SiglipVisionConfig', 'pixel_values', image_size=64", PICTURE),
     (
         "hiera",
         "'HieraForImageClassification', 'HieraConfig', 'pixel_values', image_size=[64, 64], embed_dim=16, "
         "depths=[1, 1, 1, 1], num_heads=[1, 2, 2, 2], masked_unit_size=[8, 8]",
-        IMAGE,
+        PICTURE,
     ),
     (
         "pvt",
         "'PvtForImageClassification', 'PvtConfig', 'pixel_values', image_size=64, hidden_sizes=[16, 32, 48, 64], "
         "depths=[1, 1, 1, 1], num_attention_heads=[1, 2, 3, 4]",
-        IMAGE,
+        PICTURE,
     ),
     (
         "swiftformer",
         "'SwiftFormerForImageClassification', 'SwiftFormerConfig', 'pixel_values', embed_dims=[16, 24, 32, "
         "48], depths=[1, 1, 1, 1]",
-        IMAGE,
+        PICTURE,
     ),
-    ("mobilevitv2", "'MobileViTV2ForImageClassification', 'MobileViTV2Config', 'pixel_values', image_size=64", IMAGE),
+    ("mobilevitv2", "'MobileViTV2ForImageClassification', 'MobileViTV2Config', 'pixel_values', image_size=64", PICTURE),
     (
         "resnet",
         "'ResNetForImageClassification', 'ResNetConfig', 'pixel_values', embedding_size=16, hidden_sizes=[16, "
         "32, 48, 64], depths=[1, 1, 1, 1]",
-        IMAGE,
+        PICTURE,
     ),
     (
         "data2vec_vision",
         "'Data2VecVisionForImageClassification', 'Data2VecVisionConfig', 'pixel_values', image_size=64",
-        IMAGE,
+        PICTURE,
     ),
     ("olmoe", "'OlmoeModel', 'OlmoeConfig', num_experts=4, num_experts_per_tok=2, num_key_value_heads=2", SHORT),
     ("stablelm", "'StableLmModel', 'StableLmConfig', num_key_value_heads=4", SHORT),
@@ -1101,11 +1102,11 @@ class VAE(nn.Module):
         return F.mse_loss(recon, x.view(-1, 784), reduction="sum") + kld
 """
 FURTHER = (
-    ("seresnext", "SEResNeXt()", "torch.rand(b, 3, 32, 32)", ""),
+    ("seresnext", "SEResNeXt()", SMALLER, ""),
     (
         "inception",
         "nn.Sequential(nn.Conv2d(3, 32, 3), Inception(32), Inception(64), nn.Conv2d(64, 8, 1))",
-        "torch.rand(b, 3, 32, 32)",
+        SMALLER,
         "",
     ),
     ("nbeats", "NBeats()", "torch.rand(b, 96)", ""),
@@ -1116,7 +1117,7 @@ FURTHER = (
         "",
     ),
     ("char_gpt", "CharGPT()", "torch.ones(b, 64, dtype=torch.long)", "output"),
-    ("fpn", "FPN()", "torch.rand(b, 3, 64, 64)", ""),
+    ("fpn", "FPN()", PICTURE, ""),
     ("vae", "VAE()", "torch.rand(b, 1, 28, 28)", "output"),
 )
 
@@ -1224,12 +1225,10 @@ class M(nn.Module):
         out = self.model(sample, **more, return_dict=False)
         return out[0] if torch.is_tensor(out[0]) else out[1]
 """
-PHOTO = "torch.rand(b, 3, 224, 224)"
-WORDS = "torch.ones(b, 128, dtype=torch.long)"
 SEEN = (
-    ("fcn", "Both(segmentation.fcn_resnet50(weights_backbone=None, aux_loss=True))", IMAGE, "output"),
-    ("deeplab", "Out(segmentation.deeplabv3_mobilenet_v3_large(weights_backbone=None))", PHOTO, ""),
-    ("lraspp", "Out(segmentation.lraspp_mobilenet_v3_large(weights_backbone=None))", PHOTO, ""),
+    ("fcn", "Both(segmentation.fcn_resnet50(weights_backbone=None, aux_loss=True))", PICTURE, "output"),
+    ("deeplab", "Out(segmentation.deeplabv3_mobilenet_v3_large(weights_backbone=None))", LARGER, ""),
+    ("lraspp", "Out(segmentation.lraspp_mobilenet_v3_large(weights_backbone=None))", LARGER, ""),
     ("r3d", "video.r3d_18()", "torch.rand(b, 3, 8, 56, 56)", ""),
     ("s3d", "video.s3d()", "torch.rand(b, 3, 16, 224, 224)", ""),
     ("swin3d", "video.swin3d_t()", "torch.rand(b, 3, 4, 64, 64)", ""),
@@ -1263,22 +1262,22 @@ AGAIN = (
     (
         "clip",
         f"Pairs('CLIPModel', 'CLIPConfig', {TOWER}, vocab_size=500, eos_token_id=2), {TOWER}, image_size=64))",
-        IMAGE,
+        PICTURE,
         "output",
     ),
     (
         "siglip",
         f"Pairs('SiglipModel', 'SiglipConfig', {TOWER}, vocab_size=500), {TOWER}, image_size=64))",
-        IMAGE,
+        PICTURE,
         "output",
     ),
-    ("trocr", "Captions()", IMAGE, "output"),
+    ("trocr", "Captions()", PICTURE, "output"),
     (
         "conditional_detr",
         "Queries('ConditionalDetrModel', 'ConditionalDetrConfig', use_pretrained_backbone=False, num_queries=10, "
         "d_model=64, encoder_layers=2, decoder_layers=2, encoder_attention_heads=4, decoder_attention_heads=4, "
         "encoder_ffn_dim=128, decoder_ffn_dim=128, attn_implementation='eager')",
-        IMAGE,
+        PICTURE,
         "",
     ),
     (
@@ -1286,14 +1285,14 @@ AGAIN = (
         "Queries('RTDetrModel', 'RTDetrConfig', num_queries=20, encoder_hidden_dim=64, d_model=64, "
         "decoder_in_channels=[64, 64, 64], num_denoising=0, decoder_layers=2, encoder_ffn_dim=128, "
         "decoder_ffn_dim=128)",
-        IMAGE,
+        PICTURE,
         "",
     ),
     (
         "donut",
         "M('DonutSwinModel', 'DonutSwinConfig', 'pixel_values', image_size=64, embed_dim=32, depths=[2, 2], "
         "num_heads=[2, 4], window_size=4)",
-        IMAGE,
+        PICTURE,
         "",
     ),
     (
@@ -1304,7 +1303,7 @@ AGAIN = (
         "torch.rand(b, 3, 64, 48)",
         "",
     ),
-    ("dinov3", "M('DINOv3ViTModel', 'DINOv3ViTConfig', 'pixel_values', image_size=64)", IMAGE, ""),
+    ("dinov3", "M('DINOv3ViTModel', 'DINOv3ViTConfig', 'pixel_values', image_size=64)", PICTURE, ""),
     (
         "qformer",
         "M('Blip2QFormerModel', 'Blip2QFormerConfig', 'query_embeds', lambda x: dict(encoder_hidden_states="
@@ -1345,19 +1344,19 @@ AGAIN = (
     ("roformer", "Small('RoFormerForSequenceClassification', 'RoFormerConfig', classes=2)", SHORT, "output"),
     ("mpnet", "Small('MPNetForSequenceClassification', 'MPNetConfig', classes=2)", SHORT, "output"),
     ("roberta_answers", "Answers('RobertaForQuestionAnswering', 'RobertaConfig')", SHORT, "output"),
-    ("gpt2_real", "Real('GPT2LMHeadModel', 'GPT2Config', masked=False)", WORDS, "output"),
+    ("gpt2_real", "Real('GPT2LMHeadModel', 'GPT2Config', masked=False)", LONG, "output"),
     (
         "distilbert_real",
         "Real('DistilBertForSequenceClassification', 'DistilBertConfig', classes=2, attn_implementation='eager')",
-        WORDS,
+        LONG,
         "output",
     ),
-    ("bert_real", "Real('BertForMaskedLM', 'BertConfig', attn_implementation='eager')", WORDS, "output"),
+    ("bert_real", "Real('BertForMaskedLM', 'BertConfig', attn_implementation='eager')", LONG, "output"),
     (
         "llama_mid",
         "Real('LlamaForCausalLM', 'LlamaConfig', masked=False, hidden_size=512, intermediate_size=1376, "
         "num_hidden_layers=8, num_attention_heads=8, num_key_value_heads=4)",
-        WORDS,
+        LONG,
         "output",
     ),
 )
@@ -2562,7 +2561,7 @@ class Conformer(nn.Module):
         return F.log_softmax(self.fc(x), dim=-1)
 """
 NETS_AGAIN = (
-    ("yolo", "YOLOv3()", IMAGE, ""),
+    ("yolo", "YOLOv3()", PICTURE, ""),
     ("mamba", "MambaLM()", "torch.ones(b, 16, dtype=torch.long)", "output"),
     ("rwkv", "RWKV()", "torch.ones(b, 12, dtype=torch.long)", ""),
     ("retnet", "RetNet()", SHORT, ""),
@@ -2571,24 +2570,24 @@ NETS_AGAIN = (
     ("moe", "MoETransformer()", SHORT, "output"),
     ("conv_lstm", "ConvLSTM()", "torch.rand(b, 5, 1, 32, 32)", ""),
     ("latent_ode", "EulerODE()", "torch.rand(b, 10, 16)", "output"),
-    ("mixer", "Mixer()", IMAGE, ""),
-    ("perceiver", "Perceiver()", "torch.rand(b, 3, 32, 32)", ""),
+    ("mixer", "Mixer()", PICTURE, ""),
+    ("perceiver", "Perceiver()", SMALLER, ""),
     ("diffusion_points", "TinyDiffusion()", "torch.rand(b, 2)", "output"),
     ("pointnet", "PointNet()", "torch.rand(b, 128, 3)", "output"),
-    ("progan_critic", "ProGANCritic()", "torch.rand(b, 3, 32, 32)", ""),
+    ("progan_critic", "ProGANCritic()", SMALLER, ""),
     ("progan", "ProGANGenerator()", "torch.rand(b, 64, 1, 1)", ""),
     ("cvae", "CVAE()", "torch.rand(b, 1, 28, 28)", "output"),
     ("two_tower", "TwoTower()", "torch.ones(b, 6, dtype=torch.long)", "output"),
     ("dcn_mix", "DCNMix()", "torch.ones(b, 8, dtype=torch.long)", ""),
     ("gat", "GAT()", "torch.rand(b, 64)", ""),
     ("stgcn", "STGCN()", "torch.rand(b, 2, 24, 12)", ""),
-    ("ddpm", "DDPM()", "torch.rand(b, 3, 32, 32)", "output"),
+    ("ddpm", "DDPM()", SMALLER, "output"),
     ("annotated", "Annotated()", "torch.ones(b, 48, dtype=torch.long)", ""),
     ("word_transformer", "WordTransformer()", SHORT, ""),
     ("dqn", "DQN()", "torch.rand(b, 3, 32)", "output"),
     ("crnn", "CRNN()", "torch.rand(b, 1, 32, 100)", ""),
-    ("super_resolution", "SuperResolution()", "torch.rand(b, 3, 32, 32)", ""),
-    ("moco", "MoCo()", "torch.rand(b, 3, 32, 32)", "output"),
+    ("super_resolution", "SuperResolution()", SMALLER, ""),
+    ("moco", "MoCo()", SMALLER, "output"),
     ("dice_unet", "DiceUNet()", "torch.rand(b, 1, 64, 64)", "output"),
     ("conformer", "Conformer()", FRAMES, ""),
 )
@@ -2602,7 +2601,7 @@ ROWS = (
     *(("later", name, TASKS, f"M({made})", given, "") for name, made, given in AFTER),
     *(("later", "net_" + name, LATER, made, given, loss) for name, made, given, loss in FURTHER),
     *(("third", "tv_" + name, VISION, made, given, loss) for name, made, given, loss in SEEN),
-    *(("third", "tm_" + n, "import timm", f"timm.create_model('{n}', num_classes=10)", PHOTO, "") for n in TIMMED),
+    *(("third", "tm_" + n, "import timm", f"timm.create_model('{n}', num_classes=10)", LARGER, "") for n in TIMMED),
     *(("third", name, MORE_TASKS, made, given, loss) for name, made, given, loss in AGAIN),
     *(("third", "df_" + name, DENOISERS, made, given, "") for name, made, given in DENOISED),
     *(("third", "net_" + name, ORDINARY, made, given, loss) for name, made, given, loss in NETS_AGAIN),

@@ -26,7 +26,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, HERE)
 import steps
 
-BATCH, WRONG, LARGE = 32, 0.5, 40000  # percent, bytes of a packed file
+BATCH, LARGE = 32, 40000  # bytes of a packed file
 # Version: what else pip gets beside it, of its time.
 VERSIONS = {
     "1.8.1": ("numpy<1.24", "protobuf<4", "onnx==1.9.0"),
@@ -494,13 +494,19 @@ def rows(a, root):
                     yield version, model, flavour, precision, options(version, flavour, precision), peak, path
 
 
+def judge(got, peak, sure):
+    """(error in percent, state)"""
+    error = 100.0 * ((got or 0) / peak - 1)
+    near = "near" if abs(error) < steps.WRONG else "WRONG"
+    return error, "doubt" if not sure else "exact" if got == peak else near
+
+
 def compare(a, root):
     make(a, root)
     cells, packed, counts = {}, [], collections.Counter()
     for version, model, flavour, precision, words, peak, path in rows(a, root):
         got, sure, why = ask(a.memlint, path, words)
-        error = 100.0 * ((got or 0) / peak - 1)
-        state = "doubt" if not sure else "exact" if got == peak else "near" if abs(error) < WRONG else "WRONG"
+        error, state = judge(got, peak, sure)
         counts[state] += 1
         cell = version, model, flavour
         cells[cell] = max(cells.get(cell, state), state, key=STATES.index)

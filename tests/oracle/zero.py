@@ -9,11 +9,11 @@ byte. Needs DeepSpeed 0.19.8 with nothing built: its source on PYTHONPATH will d
 tests/ranks.sh. Exit 1 where a case is not exact.
 """
 
-import gc, json, os, subprocess, sys
+import functools, gc, json, os, sys
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, HERE)
-import shards, steps, tensor
+import shards, tensor
 
 import torch
 
@@ -102,20 +102,12 @@ def measure(record, case, python, path):
 def compare(a, record, *case_and_rows):
     *case, rows = case_and_rows
     name, how, world, optimizer, precision, *more = case
-    batch = shards.CASES[name][3]
-    model = os.path.join(a.keep, f"{name}.onnx")
-    path = os.path.join(a.keep, ".".join(map(str, case)).replace(":", "-"))
-    if not os.path.exists(model) and not steps.apart(model + ".log", lambda: shards.capture(name, model)):
-        return "not captured: " + steps.reason(model + ".log")
-    command = [a.memlint, model, f"--dim=batch={batch}", f"--precision={precision}", f"--optimizer={optimizer}"]
-    command += [f"--parallel={how}", f"--gpus={world}", *more]
-    p = subprocess.run([*command, "--format=json"], capture_output=True, text=True)
-    if p.returncode:
-        return p.stderr.strip()
-    python = json.loads(p.stdout)["parallel"]["python"]
-    if not os.path.exists(path) and not steps.apart(path + ".log", lambda: measure(record, case, python, path)):
-        return "not recorded: " + steps.reason(path + ".log")
-    return "  ".join(tensor.differences(command, json.load(open(path)), rows)) or "exact"
+    model = tensor.made(a, f"{name}.onnx", "captured", functools.partial(shards.capture, name))
+    more = f"--parallel={how}", f"--gpus={world}", *more
+    command, answer = tensor.ask(a, model, shards.CASES[name][3], optimizer, precision, *more)
+    measured = functools.partial(measure, record, case, answer["parallel"]["python"])
+    truth = json.load(open(tensor.made(a, shards.file_of(case), "recorded", measured)))
+    return "  ".join(tensor.differences(command, answer, truth, rows)) or "exact"
 
 
 def main():
