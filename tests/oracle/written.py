@@ -40,6 +40,12 @@ CASTS = {  # what forward does with h
     "cast_result": "return self.b(h).to(torch.float32)",
     "cast_module": "g = self.b(h).float()\n        return torch.relu(g)",
 }
+FURTHER = {  # casts of other arguments than the first
+    "cast_second": "p = torch.matmul(h, self.a(x).float().transpose(1, 2)) @ h\n        return self.b(p)",
+    "cast_element": "return self.b(torch.cat([h, self.a(x).float()], 1))[:, :8]",
+    "cast_like": "i = x[0, :, 0].long()\n        "
+    "p = torch.zeros_like(x).index_add(1, i, self.b(h).to(x.dtype))\n        return self.b(h) + p",
+}
 MADE = {  # what is made in the type of another tensor
     "made_zeros": "z = torch.zeros(h.shape[0], 8, 32, dtype=h.dtype, device=h.device)\n        "
     "return self.b(torch.cat([h[..., 32:], z], dim=-1))",
@@ -133,6 +139,43 @@ NORMS = {  # what forward does with x; g, b: a vector each, s: a number
     "learned_scale": "return x * self.g * self.s + self.b",
     "learned_tanh": "return self.s.tanh() * x * self.b + self.g[:]",
 }
+FOCAL = {  # what forward does with scores h of classes y: the exporter merges 1 - y
+    "focal": "p = torch.sigmoid(h)\n        e = F.binary_cross_entropy_with_logits(h, y, reduction='none')\n        "
+    "t = p * y + (1 - p) * (1 - y)\n        w = .25 * y + .75 * (1 - y)\n        return (w * e * (1 - t) ** 2).mean()",
+    "focal_behind": "p = torch.sigmoid(h)\n        w = .25 * y + .75 * (1 - y)\n        "
+    "t = p * y + (1 - p) * (1 - y)\n        e = F.binary_cross_entropy_with_logits(h, y, reduction='none')\n        "
+    "return (w * e * (1 - t) ** 2).mean()",
+    "focal_inside": "p = torch.sigmoid(h)\n        w = .25 * y + .75 * (1 - y)\n        "
+    "t = p * y + (1 - p) * (1 - y)\n        "
+    "e = w * (1 - t) ** 2 * F.binary_cross_entropy_with_logits(h, y, reduction='none')\n        return e.mean()",
+}
+SCORES = """
+class M(B):
+    def forward(self, x, y):
+        h = self.b(torch.relu(self.a(x)))
+        %s
+"""
+CLONES = """
+class Gate(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.a = nn.Conv2d(8, 8, 3, padding=1, groups=8)
+    def forward(self, x):
+        u = x.clone()
+        return u * self.a(x)
+class M(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.c, self.n = nn.Conv2d(3, 8, 1), nn.BatchNorm2d(8)
+        self.g, self.d = Gate(), nn.Conv2d(8, 8, 1)
+    def forward(self, x):
+        y = F.gelu(self.n(self.c(x)))
+        shortcut = y.clone()
+        y = self.d(y)
+        y = self.g(y)
+        y = self.d(y)
+        return y + shortcut
+"""
 SUPER = """
 class Norm(nn.%s):
     def forward(self, x):
@@ -688,12 +731,14 @@ ROWS = entry(X, "ids(b, 8)", CLASSES)
 HALF = entry(X.replace("64)", "64, dtype=torch.bfloat16)"), "ids(b, 8)", CLASSES)
 IDS = '{"idx": ids(b, 16), "targets": ids(b, 16)}'
 FIELD = '{"idx": torch.zeros(b, 4, dtype=torch.long)}'
+RATED = '{"x": torch.rand(b, 8, 64), "y": torch.rand(b, 8, 64)}'
 PAIR = '{"x": torch.rand(b, 64), "y": torch.rand(b, 64)}'
 IMAGE, FLAT = '{"x": torch.rand(b, 3, 32, 32)}', '{"x": torch.rand(b, 96)}'
 PLACES = '{"x": torch.rand(b, 3, 32, 32), "y": torch.zeros(b, 32, 32, dtype=torch.long)}'
 BOXES = "F.cross_entropy(out[0], targets[0]) + F.smooth_l1_loss(out[1], targets[1])"
 CASES = {  # name: (classes, entry, entry of the step where it is another, options, precisions)
     **{n: (FORWARD % text, ROWS, None, [], (*steps.PRECISIONS, "bf16")) for n, text in CASTS.items()},
+    **{n: (FORWARD % text, ROWS, None, [], steps.PRECISIONS) for n, text in FURTHER.items()},
     **{n: (MADE_BY + FORWARD % text, ROWS, None, [], steps.PRECISIONS) for n, text in MADE.items()},
     "made_argument": (MADE_BY + FORWARD % "return self.b(Pad()(h))", ROWS, None, [], steps.PRECISIONS),
     **{n: (NORM % text, ROWS, None, [], steps.PRECISIONS) for n, text in NORMS.items()},
@@ -738,6 +783,11 @@ CASES = {  # name: (classes, entry, entry of the step where it is another, optio
         steps.PRECISIONS,
     ),
     "one_of_three": (VAE, entry(FLAT, "None", "out[0].sum()"), None, ["--loss=sum:output"], steps.PRECISIONS),
+    **{
+        n: (SCORES % text, entry(RATED, "None", "out"), None, ["--loss=output"], steps.PRECISIONS)
+        for n, text in FOCAL.items()
+    },
+    "clones": (CLONES, entry(IMAGE, "None", "out.sum()"), None, ["--loss=sum"], steps.PRECISIONS),
     "circular": (CIRCULAR, entry(X, "None", "out.sum()"), None, ["--loss=sum"], steps.PRECISIONS),
     "modulated": (MODULATED, entry(IMAGE, "None", "out.sum()"), None, ["--loss=sum"], steps.PRECISIONS),
     "parts": (PARTS, entry(IMAGE, "None", "out.sum()"), None, ["--loss=sum"], steps.PRECISIONS),
