@@ -111,7 +111,8 @@ op_text(struct gather *x, const char *op)
 static bool
 same_operator(const struct event *a, const struct event *b)
 {
-    return a->phase == b->phase && a->op == b->op && a->call == b->call;
+    return a->phase == b->phase && a->call == b->call &&
+           (a->op == b->op || (a->op && b->op && strcmp(a->op, b->op) == 0));
 }
 
 static void
