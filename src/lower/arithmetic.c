@@ -230,11 +230,12 @@ matches(const struct dynamo *d, int at, const struct arithmetic *row, struct wor
     return true;
 }
 
+enum { BITS = 64 }; /* of a word */
+
 /* The rows whose words a line has, as bits. */
 static void
 read_rows(struct traced *t)
 {
-    enum { BITS = 64 };
     _Static_assert(COUNT(rows) <= BITS * COUNT(t->draws), "a bit each");
     for (int i = 0; i < COUNT(rows); i++)
         if (python_may_call(t->endings, rows[i].name) && (!*rows[i].name || python_calls(t->line, rows[i].name)) &&
@@ -252,7 +253,7 @@ row_at(const struct dynamo *d, int at, struct word *words, int *n)
         read_rows(traced);
     for (int k = 0; k < COUNT(traced->draws); k++)
         for (uint64_t left = traced->draws[k]; left; left &= left - 1) {
-            const struct arithmetic *row = &rows[64 * k + __builtin_ctzll(left)];
+            const struct arithmetic *row = &rows[BITS * k + __builtin_ctzll(left)];
             if (matches(d, at, row, words, n))
                 return row;
         }
@@ -372,11 +373,9 @@ arithmetic_lower(struct dynamo *d, int at)
     if (out >= 0)
         lower_sizes(d->l, &d->l->g->t[out], &c->rank, &c->size);
     c->in_place = strstr(row->target, "_.") || ends_with(row->name, "_");
-    c->nouts = nouts;
-    c->outs = NEWN(d->l->a, int, nouts);
+    lower_results(d->l, c, nouts);
     for (int i = 0; i < nouts; i++) {
         const struct group *g = &d->groups[made[i]];
-        c->outs[i] = lower_slot(d->l);
         group_define(d, g, group_output(d, g), c->outs[i]);
     }
     return true;

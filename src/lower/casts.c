@@ -403,14 +403,10 @@ made_in(const struct call *c)
 
 /* The line does not write what makes it: a function does, whose lines no file has, in fp32 or in another's type. */
 static bool
-made_out_of_sight(const struct call *c, const char *line)
+made_out_of_sight(struct arena *a, const struct call *c, const char *line)
 {
     const char *name = c->args[0].kind == ARG_TEXT ? c->args[0].s : c->op->name; /* of what the exporter folded */
-    size_t n = strcspn(name, ".");
-    for (const char *p = line; *p; p++)
-        if (strncmp(p, name, n) == 0)
-            return false;
-    return true;
+    return !strstr(line, spelled_root(a, name));
 }
 
 void
@@ -423,7 +419,7 @@ casts_made(struct lowering *l)
         if (made_in(&p->calls[i]) >= 0 && p->calls[i].stack) {
             const char *line = fx_line(l->a, p->calls[i].stack);
             any |= (names[i] = typed_after(l->a, line)) != NULL;
-            p->calls[i].either_type |= !names[i] && made_out_of_sight(&p->calls[i], line);
+            p->calls[i].either_type |= !names[i] && made_out_of_sight(l->a, &p->calls[i], line);
         }
     const int *slots = any ? python_meant(p, l->a, names) : NULL;
     for (int i = 0; i < p->ncalls && any; i++)

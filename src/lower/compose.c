@@ -176,7 +176,7 @@ call(struct reader *r, const char *name, int n, const struct arg *args)
     }
     bool in_place;
     name = out_of_place(r->l->a, name, &in_place);
-    bool number = n == 2 && (args[1].kind == ARG_INT || args[1].kind == ARG_FLOAT);
+    bool number = n == 2 && is_numeral(&args[1]);
     const char *space = aten_space(name), *row = number && w->by_number ? w->by_number : name;
     if (!r->target || strncmp(r->target, space, strlen(space)) != 0 || strcmp(r->target + strlen(space), row) != 0)
         r->target = arena_printf(r->l->a, "%s%s", space, row);

@@ -24,10 +24,7 @@ split_call(struct lowering *l, const struct node *n, int slot, int64_t axis)
     c->args[0] = (struct arg){.kind = ARG_SLOT, .i = slot};
     c->args[1] = (struct arg){.kind = ARG_LIST, .n = n->nout, .list = NEWN(l->a, struct arg, n->nout)};
     c->args[2] = INT(axis);
-    c->nouts = n->nout;
-    c->outs = NEWN(l->a, int, n->nout);
-    for (int i = 0; i < n->nout; i++)
-        c->outs[i] = lower_slot(l);
+    lower_results(l, c, n->nout);
     return c;
 }
 

@@ -191,6 +191,8 @@ int resolve_dropped(struct dynamo *d, const struct group *g, int slot);
 /* The calls from `from` on run before call `at`. */
 void group_move(struct dynamo *d, int from, int at);
 void group_define(struct dynamo *d, const struct group *g, int tensor, int slot);
+/* Turns the operands of a number minus a tensor round, whose call is REFLECTED (__rsub__); false, and nothing, else. */
+bool group_reflects(const char *target, struct arg *args, int n);
 int group_cast_like(struct dynamo *d, const struct group *g, int slot, int like);
 int group_to_float(struct dynamo *d, const struct group *g, int slot);
 

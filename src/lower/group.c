@@ -224,6 +224,17 @@ group_define(struct dynamo *d, const struct group *g, int tensor, int slot)
         d->l->slot_of[tensor] = slot;
 }
 
+bool
+group_reflects(const char *target, struct arg *args, int n)
+{
+    if (n < 2 || args[0].kind == ARG_SLOT || !spelled(target, SUBTRACTS))
+        return false;
+    struct arg number = args[0];
+    args[0] = args[1];
+    args[1] = number;
+    return true;
+}
+
 int
 group_cast_like(struct dynamo *d, const struct group *g, int slot, int like)
 {

@@ -123,13 +123,21 @@ lower_call(struct lowering *l, const char *target, int nargs)
     return c;
 }
 
-void
-lower_second(struct lowering *l, struct call *c)
+struct arg
+lower_number(const struct tensor *t)
 {
-    c->nouts = 2;
-    c->outs = NEWN(l->a, int, 2);
-    c->outs[0] = lower_slot(l);
-    c->outs[1] = lower_slot(l);
+    if (!t->value || t->value->n != 1 || (t->value->known && !t->value->known[0]))
+        return NONE;
+    return t->value->i ? INT(t->value->i[0]) : FLT(t->value->f[0]);
+}
+
+void
+lower_results(struct lowering *l, struct call *c, int n)
+{
+    c->nouts = n;
+    c->outs = NEWN(l->a, int, n);
+    for (int i = 0; i < n; i++)
+        c->outs[i] = lower_slot(l);
 }
 
 void

@@ -38,8 +38,10 @@ void lower_param_shape(struct lowering *l, struct param *q, const struct tensor 
 bool lower_sizes(struct lowering *l, const struct tensor *t, int *rank, const int64_t **size);
 /* A call with one output slot; arguments are ARG_NONE until filled. The pointer is good until the next call. */
 struct call *lower_call(struct lowering *l, const char *target, int nargs);
-/* Two output slots for it, new ones. */
-void lower_second(struct lowering *l, struct call *c);
+/* A constant of one element whose value is known; NONE otherwise. */
+struct arg lower_number(const struct tensor *t);
+/* So many output slots for it, new ones. */
+void lower_results(struct lowering *l, struct call *c, int n);
 void lower_inputs(struct lowering *l);
 void lower_outputs(struct lowering *l);
 /* Whether node `last` could write tensor `out` over tensor `in`: same sizes, made by the model, not read afterwards. */

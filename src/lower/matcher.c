@@ -21,10 +21,11 @@ matcher_constant(const struct matcher *x, int tensor)
 bool
 matcher_number(const struct matcher *x, int tensor, double *v)
 {
-    const struct tensor *t = tensor < 0 ? NULL : &x->g->t[tensor];
-    if (!t || !t->value || t->value->n != 1 || t->rank > 1 || (t->value->known && !t->value->known[0]))
+    const struct tensor *t = tensor_at(x, tensor);
+    struct arg number = t->rank > 1 ? NONE : lower_number(t);
+    if (number.kind == ARG_NONE)
         return false;
-    *v = t->value->i ? (double)t->value->i[0] : t->value->f[0];
+    *v = number.kind == ARG_INT ? (double)number.i : number.f;
     return true;
 }
 

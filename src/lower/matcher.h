@@ -31,6 +31,12 @@ is(const struct node *n, const char *op)
     return strcmp(n->op, op) == 0 && !*n->domain;
 }
 
+static inline bool
+is_numeral(const struct arg *a)
+{
+    return a->kind == ARG_INT || a->kind == ARG_FLOAT;
+}
+
 /* An input that the operator can't do without is missing. */
 static inline bool
 broken(const struct node *n)

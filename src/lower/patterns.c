@@ -634,10 +634,7 @@ emit_pieces(struct matcher *x, const struct node *n)
     c->args[0] = in;
     c->args[1] = chunk ? INT(pieces) : matcher_ints(x, pieces, size);
     c->args[2] = INT(to_int(axis));
-    c->nouts = pieces;
-    c->outs = NEWN(x->l->a, int, c->nouts);
-    for (int i = 0; i < c->nouts; i++)
-        c->outs[i] = lower_slot(x->l);
+    lower_results(x->l, c, pieces);
     for (int i = 0; i < t->nusers; i++) {
         const struct node *m = &x->g->n[t->users[i]];
         if (piece_of(x, m, &k) == by && k >= 1 && k <= c->nouts)
@@ -808,7 +805,7 @@ emit_lstm_cell(struct matcher *x, const struct node *n)
     a[2] = matcher_arg(x, p.keep, p.cx, "cx");
     struct call *c = matcher_call(x, n, "aten._thnn_fused_lstm_cell.default", 5);
     memcpy(c->args, a, sizeof(a));
-    lower_second(x->l, c);
+    lower_results(x->l, c, 2);
     finish(x, c, n->out[0]);
     set_slot(x, p.state->out[0], c->outs[1]);
 }
@@ -993,12 +990,6 @@ static const struct reflected {
     {"aten.eq.Tensor", "aten.eq.Scalar", NULL, "aten.eq.Scalar"},
 };
 
-static bool
-is_a_number(const struct arg *a)
-{
-    return a->kind == ARG_INT || a->kind == ARG_FLOAT;
-}
-
 /* Before opset 7: the second input begins at an axis of the first, by default so that both end together. */
 static struct arg
 from_axis(struct matcher *x, const struct node *n, struct arg b)
@@ -1044,9 +1035,9 @@ emit_inputs(struct matcher *x, const struct node *n, const char *target)
     const struct reflected *r = NULL;
     for (int i = 0; i < COUNT(reflections) && k == 2 && !r; i++)
         r = strcmp(reflections[i].target, target) == 0 ? &reflections[i] : NULL;
-    if (r && a[0].kind == ARG_SLOT && is_a_number(&a[1])) {
+    if (r && a[0].kind == ARG_SLOT && is_numeral(&a[1])) {
         target = r->second ? r->second : target;
-    } else if (r && a[1].kind == ARG_SLOT && is_a_number(&a[0])) {
+    } else if (r && a[1].kind == ARG_SLOT && is_numeral(&a[0])) {
         struct arg number = a[0];
         a[0] = a[1];
         a[1] = number;
@@ -1227,13 +1218,11 @@ emit_split(struct matcher *x, const struct node *n, const char *target)
     struct arg a = matcher_arg(x, n, n->in[0], "input");
     int64_t axis = node_int(n, "axis", 0), *part = NEWN(x->l->a, int64_t, n->nout);
     struct call *c = matcher_call(x, n, target, 3);
-    c->nouts = n->nout;
-    c->outs = NEWN(x->l->a, int, n->nout);
+    lower_results(x->l, c, n->nout);
     for (int i = 0; i < n->nout; i++) {
         const struct tensor *t = tensor_at(x, n->out[i]);
         int64_t d = axis < 0 ? axis + t->rank : axis;
         part[i] = d >= 0 && d < t->rank ? t->dims[d].n : 0;
-        c->outs[i] = lower_slot(x->l);
         set_slot(x, n->out[i], c->outs[i]);
     }
     c->args[0] = a;
@@ -1339,7 +1328,7 @@ emit_selection(struct matcher *x, const struct node *n, struct arg a, struct arg
     if (!all) {
         c->args[1] = axes.list[0];
         c->args[2] = BOOL(node_int(n, "keepdims", 1) != 0);
-        lower_second(x->l, c);
+        lower_results(x->l, c, 2);
     }
     finish(x, c, n->out[0]);
     return true;
@@ -1859,7 +1848,7 @@ emit_topk(struct matcher *x, const struct node *n, const char *target)
         graph_doubt(x->g, n->name, n->op, NULL, "the exporter writes sort and topk of all elements alike");
     all &= !told;
     struct call *c = matcher_call(x, n, all ? "aten.sort.default" : target, 3);
-    lower_second(x->l, c);
+    lower_results(x->l, c, 2);
     c->args[0] = a;
     c->args[1] = INT(all ? axis : k);
     c->args[2] = INT(all ? node_int(n, "largest", 1) : axis);
@@ -1973,10 +1962,7 @@ emit_rnn(struct matcher *x, const struct node *n, const char *target)
         input,      lstm ? pair : hx, weights,          BOOL(n->nin > 3 && n->in[3] >= 0), INT(1), FLT(0),
         BOOL(true), BOOL(both > 1),   BOOL(batch_first)};
     memcpy(c->args, args, sizeof(args));
-    c->nouts = lstm ? 3 : 2;
-    c->outs = NEWN(x->l->a, int, c->nouts);
-    for (int i = 0; i < c->nouts; i++)
-        c->outs[i] = lower_slot(x->l);
+    lower_results(x->l, c, lstm ? 3 : 2);
     for (int i = 1; i < c->nouts && i < n->nout; i++)
         set_slot(x, n->out[i], c->outs[i]);
     int64_t sides[2] = {batch_first ? batch : time, batch_first ? time : batch}, perm[] = {0, 2, 1, 3};

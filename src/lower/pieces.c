@@ -569,11 +569,9 @@ lower_cell(struct dynamo *d, const struct cell *k, const int *piece)
     int out = group_output(d, &d->groups[piece[k->out[0]]]);
     if (out >= 0)
         lower_sizes(d->l, &d->l->g->t[out], &c->rank, &c->size);
-    c->nouts = k->out[1] >= 0 ? 2 : 1;
-    c->outs = NEWN(d->l->a, int, 2);
+    lower_results(d->l, c, k->out[1] >= 0 ? 2 : 1);
     for (int i = 0; i < c->nouts; i++) {
         const struct group *g = &d->groups[piece[k->out[i]]];
-        c->outs[i] = lower_slot(d->l);
         group_define(d, g, group_output(d, g), c->outs[i]);
     }
 }

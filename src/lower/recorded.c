@@ -594,9 +594,7 @@ define_items(struct dynamo *d, const struct group *g, struct call *c)
             c->rank = -1;
         c->nouts = place[i] >= c->nouts ? place[i] + 1 : c->nouts;
     }
-    c->outs = NEWN(l->a, int, c->nouts);
-    for (int i = 0; i < c->nouts; i++)
-        c->outs[i] = lower_slot(l);
+    lower_results(l, c, c->nouts);
     for (int i = 0; i < n; i++) {
         names_put(l->slots, l->g->t[item[i]].name, c->outs[place[i]]);
         l->slot_of[item[i]] = c->outs[place[i]];
@@ -1109,10 +1107,7 @@ recorded_call(struct dynamo *d, struct group *g)
                 put_in_order(d, g, all, end, k, before);
         }
     }
-    if (spelled(target, SUBTRACTS) && args[0].kind != ARG_SLOT && n > 1) { /* number - tensor: __rsub__ */
-        struct arg number = args[0];
-        args[0] = args[1];
-        args[1] = number;
+    if (group_reflects(target, args, n)) {
         target = REFLECTED;
         op = aten_find(target);
     }

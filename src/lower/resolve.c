@@ -214,6 +214,14 @@ resolve_dropped(struct dynamo *d, const struct group *g, int slot)
     return drop_in_gap(d, g, slot, true);
 }
 
+static void
+doubt_name(struct dynamo *d, const struct group *g)
+{
+    const struct node *n = &d->l->g->n[g->last];
+    graph_doubt(d->l->g, n->name, n->op, NULL,
+                "a statement before this left nothing but a name: dropout in evaluation mode, or a copy");
+}
+
 /* A statement of its own, whose result has a name of its own: x = dropout(x) is written so seldom where nothing else
  * tells of dropout that it may be a copy as well. What reorders is made contiguous. */
 static void
@@ -229,8 +237,7 @@ doubt_clone(struct dynamo *d, const struct group *g, int tensor)
         (at >= 0 && (target_is(d->groups[at].target, TARGET_VIEWS | TARGET_REORDERS) ||
                      !python_renames(l->a, l->g->n[from].stack, n->stack, later > from ? l->g->n[later].stack : NULL))))
         return;
-    graph_doubt(l->g, n->name, n->op, NULL,
-                "a statement before this left nothing but a name: dropout in evaluation mode, or a copy");
+    doubt_name(d, g);
 }
 
 /* Whether a line that made a tensor writes more clones than its own calls read. */
@@ -334,8 +341,7 @@ resolve_clone(struct dynamo *d, const struct group *g, int tensor, bool copied)
                        !spelled(maker->target, ATTENDS), /* contiguous() of that leaves no name */
         whole = named && d->trained;
     if (named && !d->trained)
-        graph_doubt(l->g, l->g->n[g->last].name, l->g->n[g->last].op, NULL,
-                    "a statement before this left nothing but a name: dropout in evaluation mode, or a copy");
+        doubt_name(d, g);
     const int made_at = maker ? (int)(maker - l->p->calls) : -1;
     struct call *c = group_call(d, g,
                                 written || whole ? "aten.clone.default"
@@ -1395,16 +1401,6 @@ dims_of(const struct dynamo *d, const struct node *n, const char *name)
     return count ? list : NONE;
 }
 
-/* A constant of one element as a number; none otherwise. */
-static struct arg
-number_at(const struct lowering *l, int tensor)
-{
-    const struct tensor *t = &l->g->t[tensor];
-    if (!t->value || t->value->n != 1 || (t->value->known && !t->value->known[0]))
-        return NONE;
-    return t->value->i ? INT(t->value->i[0]) : FLT(t->value->f[0]);
-}
-
 /* What another call made on its way, which is a call of its own here: "x - x.mean()" beside "x.var()". By its node; -1
  * where a node of another kind made it. Of its own operands the lines are not known. */
 static int
@@ -1423,7 +1419,7 @@ call_inside(struct dynamo *d, const struct group *g, int tensor, int depth)
     const char *target = n->row->aten;
     bool tensor_read = false;
     for (int i = 0; i < (kind == CALL_ALL ? n->nin : 1); i++) {
-        struct arg number = n->in[i] < 0 ? NONE : number_at(l, n->in[i]);
+        struct arg number = n->in[i] < 0 ? NONE : lower_number(&l->g->t[n->in[i]]);
         bool same = i > 0 && n->in[i] == n->in[0];
         int slot = same ? (int)operands[0].i : n->in[i] < 0 ? -1 : call_inside(d, g, n->in[i], depth + 1);
         if (slot < 0 && number.kind == ARG_NONE)
@@ -1433,12 +1429,7 @@ call_inside(struct dynamo *d, const struct group *g, int tensor, int depth)
     }
     if (!tensor_read)
         return -1;
-    if (spelled(target, SUBTRACTS) && operands[0].kind != ARG_SLOT) {
-        struct arg number = operands[0];
-        operands[0] = operands[1];
-        operands[1] = number;
-        target = REFLECTED;
-    }
+    target = kind == CALL_ALL && group_reflects(target, operands, n->nin) ? REFLECTED : target;
     struct call *c = group_call(d, g, target, kind == CALL_REDUCE ? 3 : kind == CALL_ALL ? n->nin : 1);
     memcpy(c->args, operands, sizeof(*operands) * (size_t)(kind == CALL_ALL ? n->nin : 1));
     if (kind == CALL_REDUCE) {
