@@ -52,6 +52,22 @@ split_with_sizes.default 512 cat ones
 unbind.int 5000 stack 1
 END
 
+# ---- split() into N sizes that the trace computed, each piece from where the one before ends
+{
+    echo '<ir_version: 8, opset_import: ["": 17], producer_name: "pytorch", producer_version: "2.11.0">'
+    echo "g (float[4, 5000] x) => (float[4, 1] y)"
+    echo '{ axis = Constant <value_ints = [1]> ()'
+    echo '    e0 = Constant <value_ints = [0]> ()'
+    echo '    one = Constant <value_int = 1> ()'
+    echo '    zero = Constant <value_ints = [0]> ()'
+    awk 'BEGIN {for (i = 1; i <= 5000; i++) printf "    s%d = Unsqueeze (one, zero)\n    e%d = Add (e%d, s%d)\n" \
+        "    p%d = Slice (x, e%d, e%d, axis)\n", i, i, i - 1, i, i, i - 1, i}'
+    echo "    y = Sum ($(seq -f p%g -s ', ' 5000))"
+    echo '}'
+} >pieces.txt
+timeout 20 "$MEMLINT" pieces.txt -q --dump=calls >out 2>err; code=$?
+ok "a split into 5,000 is one call: $code, $(cat err)" [ "$(grep -c 'aten.split_with_sizes' out)" = 1 ]
+
 # ---- lists in lists without an end
 brackets() { # brackets N
     header mul

@@ -530,7 +530,7 @@ enum { START = 1, END, AXES, INPUTS }; /* of a Slice without steps, which the ex
 static const struct node *
 chunk_of(const struct matcher *x, const struct node *n, double *k)
 {
-    const struct node *end = made_by(x, n, END, "Mul", 2);
+    const struct node *end = is(n, "Slice") && n->nin == INPUTS ? made_by(x, n, END, "Mul", 2) : NULL;
     const struct node *by = made_by(x, end, 0, "Div", 2),
                       *size = made_by(x, made_by(x, by, 0, "Add", 2), 0, "Gather", 2),
                       *shape = made_by(x, size, 0, "Shape", 1);
@@ -538,79 +538,20 @@ chunk_of(const struct matcher *x, const struct node *n, double *k)
     return own && matcher_number(x, end->in[1], k) ? by : NULL;
 }
 
-/* Piece k, from 1, of split() into sizes that the trace computed: from what the piece before ends with to that and its
- * size. Returns the node with the first's start, NULL none. Source: split in symbolic_opset13.py, likewise. */
-static const struct node *
-split_of(const struct matcher *x, const struct node *n, double *k)
-{
-    const struct node *end = made_by(x, n, END, "Add", 2), *before = end;
-    double zero, start = 1;
-    if (!made_by(x, end, 1, "Unsqueeze", 2))
-        return NULL;
-    int at = 1;
-    for (const struct node *m; (m = made_by(x, before, 0, "Add", 2)); at++)
-        before = m;
-    *k = at;
-    bool first = before == end && matcher_number(x, n->in[START], &start) && start == 0,
-         from_zero = matcher_number(x, before->in[0], &zero) && zero == 0;
-    return from_zero && (first || end->in[0] == n->in[START]) ? maker(x, before->in[0]) : NULL;
-}
-
-/* The node that tells calls of either apart, NULL where this is no piece. */
-static const struct node *
-piece_of(const struct matcher *x, const struct node *n, double *k)
-{
-    bool cut = x->by_torch && is(n, "Slice") && n->nin == INPUTS;
-    const struct node *by = cut ? chunk_of(x, n, k) : NULL;
-    return by || !cut ? by : split_of(x, n, k);
-}
-
-enum { MOST_PIECES = 1024 }; /* a file that has few may say any number */
-
-/* Into how many pieces, and of a split their sizes; 0 where that is unknown. */
-static int
-count_pieces(const struct matcher *x, const struct node *n, const struct node *by, int64_t *size)
-{
-    const struct tensor *t = tensor_at(x, n->in[0]);
-    const struct node *end = NULL;
-    double k, most = 0, v, axis;
-    if (is(by, "Div"))
-        return matcher_number(x, by->in[1], &v) && v >= 1 && v <= MOST_PIECES ? (int)v : 0;
-    for (int i = 0; i < t->nusers; i++) {
-        const struct node *m = &x->g->n[t->users[i]];
-        if (piece_of(x, m, &k) != by || k <= most)
-            continue;
-        most = k;
-        end = maker(x, m->in[END]);
-    }
-    int64_t left = matcher_number(x, n->in[AXES], &axis) && axis < t->rank && axis >= -t->rank
-                       ? t->dims[(int)axis + (axis < 0 ? t->rank : 0)].n
-                       : -1;
-    if (most >= MOST_PIECES)
-        return 0;
-    for (int i = (int)most - 1; i >= 0; i--, end = made_by(x, end, 0, "Add", 2)) {
-        const struct node *own = made_by(x, end, 1, "Unsqueeze", 2);
-        if (!own || !matcher_number(x, own->in[0], &v) || v < 0 || v > left)
-            return 0;
-        left -= size[i] = to_int(v);
-    }
-    size[(int)most] = left; /* of what nobody reads */
-    return (int)most + (left > 0);
-}
-
 /* The first of the pieces stands for the call. */
 static bool
-match_pieces(struct matcher *x, const struct node *n)
+match_chunk(struct matcher *x, const struct node *n)
 {
-    double k, other, axis;
-    int64_t size[MOST_PIECES];
-    const struct node *by = piece_of(x, n, &k);
-    if (!by || !matcher_number(x, n->in[AXES], &axis) || !(k >= 1 && k <= count_pieces(x, n, by, size)))
+    enum { MOST = 1024 }; /* pieces: a file that has few may say any number */
+    double k, other, chunks, axis;
+    const struct node *by = x->by_torch ? chunk_of(x, n, &k) : NULL;
+    if (!by || !matcher_number(x, by->in[1], &chunks) || !matcher_number(x, n->in[3], &axis) ||
+        !(chunks >= 1 && chunks <= MOST && k >= 1 && k <= chunks))
         return false;
     const struct tensor *t = tensor_at(x, n->in[0]);
     for (int i = 0; i < t->nusers; i++) {
         const struct node *m = &x->g->n[t->users[i]];
-        if (m < n && piece_of(x, m, &other) == by) {
+        if (m < n && chunk_of(x, m, &other) == by) {
             cover(x, n);
             return false;
         }
@@ -619,26 +560,142 @@ match_pieces(struct matcher *x, const struct node *n)
 }
 
 static void
-emit_pieces(struct matcher *x, const struct node *n)
+emit_chunk(struct matcher *x, const struct node *n)
 {
-    double k, axis;
-    int64_t size[MOST_PIECES];
-    const struct node *by = piece_of(x, n, &k);
+    double k, chunks, axis;
+    const struct node *by = chunk_of(x, n, &k);
     const struct tensor *t = tensor_at(x, n->in[0]);
     struct arg in = matcher_arg(x, n, n->in[0], "input");
-    int pieces = count_pieces(x, n, by, size);
-    bool chunk = is(by, "Div");
-    if (!matcher_number(x, n->in[AXES], &axis))
+    if (!matcher_number(x, by->in[1], &chunks) || !matcher_number(x, n->in[3], &axis))
         return;
-    struct call *c = matcher_call(x, n, chunk ? "aten.chunk.default" : "aten.split_with_sizes.default", 3);
+    struct call *c = matcher_call(x, n, "aten.chunk.default", 3);
     c->args[0] = in;
-    c->args[1] = chunk ? INT(pieces) : matcher_ints(x, pieces, size);
+    c->args[1] = INT(to_int(chunks));
     c->args[2] = INT(to_int(axis));
-    lower_results(x->l, c, pieces);
+    lower_results(x->l, c, (int)chunks);
     for (int i = 0; i < t->nusers; i++) {
         const struct node *m = &x->g->n[t->users[i]];
-        if (piece_of(x, m, &k) == by && k >= 1 && k <= c->nouts)
+        if (chunk_of(x, m, &k) == by && k >= 1 && k <= c->nouts)
             set_slot(x, m->out[0], c->outs[(int)k - 1]);
+    }
+}
+
+/* The sum that a piece of split() ends with, of what the piece before ends with and its own size, where the trace
+ * computed sizes; NULL none. Source: split in torch/onnx/_internal/torchscript_exporter/symbolic_opset13.py. */
+static const struct node *
+sum_at(const struct matcher *x, int end)
+{
+    const struct node *sum = maker(x, end);
+    return sum && is(sum, "Add") && sum->nin == 2 && made_by(x, sum, 1, "Unsqueeze", 2) ? sum : NULL;
+}
+
+static bool
+is_zero(const struct matcher *x, int tensor)
+{
+    double v;
+    return matcher_number(x, tensor, &v) && v == 0;
+}
+
+static bool
+is_piece(const struct matcher *x, const struct node *n)
+{
+    const struct node *sum = x->by_torch && is(n, "Slice") && n->nin == INPUTS ? sum_at(x, n->in[END]) : NULL;
+    return sum && (n->in[START] == sum->in[0] || (is_zero(x, n->in[START]) && is_zero(x, sum->in[0])));
+}
+
+/* The piece of the tensor that n reads which ends there; NULL nobody reads it. */
+static const struct node *
+piece_to(const struct matcher *x, const struct node *n, int end)
+{
+    const struct tensor *t = tensor_at(x, end);
+    for (int i = 0; i < t->nusers; i++) {
+        const struct node *m = &x->g->n[t->users[i]];
+        if (is_piece(x, m) && m->in[0] == n->in[0] && m->in[END] == end)
+            return m;
+    }
+    return NULL;
+}
+
+/* Where the piece behind ends; -1 none is. */
+static int
+next_end(const struct matcher *x, int end)
+{
+    const struct tensor *t = tensor_at(x, end);
+    for (int i = 0; i < t->nusers; i++) {
+        const struct node *m = &x->g->n[t->users[i]];
+        if (is(m, "Add") && m->nin == 2 && m->in[0] == end && sum_at(x, m->out[0]) == m)
+            return m->out[0];
+    }
+    return -1;
+}
+
+/* Ends and sizes of all pieces of the call that n is the first read piece of; there are none where they are unknown. */
+struct pieces {
+    int64_t *size;
+    int *end, n, cap_size, cap_end;
+};
+
+static struct pieces
+pieces_of(const struct matcher *x, const struct node *n)
+{
+    struct arena *a = x->l->a;
+    const struct tensor *t = tensor_at(x, n->in[0]);
+    struct pieces p = {.n = 0};
+    double axis, size;
+    bool known = matcher_number(x, n->in[AXES], &axis) && axis < t->rank && axis >= -t->rank, reached = false;
+    int64_t left = known ? t->dims[(int)axis + (axis < 0 ? t->rank : 0)].n : -1;
+    int end = n->in[END], nsizes = 0;
+    for (const struct node *s; (s = sum_at(x, sum_at(x, end)->in[0]));)
+        end = s->out[0];
+    known &= is_zero(x, sum_at(x, end)->in[0]);
+    for (; known && end >= 0; end = next_end(x, end)) {
+        known = matcher_number(x, maker(x, sum_at(x, end)->in[1])->in[0], &size) && size >= 0 && size <= left;
+        left -= known ? to_int(size) : 0;
+        reached |= end == n->in[END];
+        *PUSH(a, p.end, p.n, p.cap_end) = end;
+        *PUSH(a, p.size, nsizes, p.cap_size) = known ? to_int(size) : 0;
+    }
+    if (left > 0) { /* of what nobody reads */
+        *PUSH(a, p.end, p.n, p.cap_end) = -1;
+        *PUSH(a, p.size, nsizes, p.cap_size) = left;
+    }
+    return known && reached ? p : (struct pieces){.n = 0};
+}
+
+/* The first of the pieces stands for the call, and covers the others. */
+static bool
+match_pieces(struct matcher *x, const struct node *n)
+{
+    if (!is_piece(x, n) || piece_to(x, n, n->in[END]) != n)
+        return false;
+    for (const struct node *s = sum_at(x, n->in[END]); (s = sum_at(x, s->in[0]));)
+        if (piece_to(x, n, s->out[0]))
+            return false;
+    struct pieces p = pieces_of(x, n);
+    for (int i = 0; i < p.n; i++) {
+        const struct node *m = piece_to(x, n, p.end[i]);
+        if (m && m != n)
+            cover(x, m);
+    }
+    return p.n > 0;
+}
+
+static void
+emit_pieces(struct matcher *x, const struct node *n)
+{
+    struct pieces p = pieces_of(x, n);
+    struct arg in = matcher_arg(x, n, n->in[0], "input");
+    double axis = 0;
+    matcher_number(x, n->in[AXES], &axis);
+    struct call *c = matcher_call(x, n, "aten.split_with_sizes.default", 3);
+    c->args[0] = in;
+    c->args[1] = matcher_ints(x, p.n, p.size);
+    c->args[2] = INT(to_int(axis));
+    lower_results(x->l, c, p.n);
+    for (int i = 0; i < p.n; i++) {
+        const struct node *m = piece_to(x, n, p.end[i]);
+        if (m)
+            set_slot(x, m->out[0], c->outs[i]);
     }
 }
 
@@ -967,6 +1024,7 @@ static const struct pattern {
     {"Mul", 0, match_weight_norm, emit_weight_norm},
     {"Mul", 0, match_glu, emit_glu},
     {"Squeeze", 0, match_packed_projection, emit_packed_projection},
+    {"Slice", 0, match_chunk, emit_chunk},
     {"Slice", 0, match_pieces, emit_pieces},
 };
 
