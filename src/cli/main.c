@@ -228,7 +228,7 @@ find_modules(struct arena *a, struct program *p, struct setup *s, struct err *e)
     return true;
 }
 
-/* File to program. What *s leaves open is bound in it. NULL: see e. */
+/* File to graph. What *s leaves open is bound in it. NULL: see e. */
 static struct graph *
 graph_of(const struct onnx_file *f, struct arena *a, struct setup *s, struct err *e)
 {
@@ -240,6 +240,7 @@ graph_of(const struct onnx_file *f, struct arena *a, struct setup *s, struct err
     return shapes_run(g, s, false, e) ? g : NULL;
 }
 
+/* Graph to program, likewise. */
 static struct program *
 lowered(struct graph *g, struct arena *a, struct setup *s, struct err *e)
 {

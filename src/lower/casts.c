@@ -290,8 +290,7 @@ cast_given(struct dynamo *d, const struct group *g, const char *name, const char
            const struct arg *first, int slot)
 {
     static const char *const same[] = {"", "torch.zeros_like(", "torch.ones_like(", "torch.empty_like("};
-    const char *line = fx_line_at(d, g->last), *own = d->l->g->n[g->last].stack, *dot = NULL, *of_end;
-    const char *of = given(line, name, 0, &of_end);
+    const char *own = d->l->g->n[g->last].stack, *dot = NULL, *of_end;
     struct around w = {.operand = NULL};
     int depth = 0;
     if (ends_in_cast(p, end))
@@ -302,6 +301,7 @@ cast_given(struct dynamo *d, const struct group *g, const char *name, const char
         read_like(dot, &w);
     if (!w.like)
         return slot;
+    const char *of = given(fx_line_at(d, g->last), name, 0, &of_end);
     if (of && strchr("[(", *of))
         of = element(of, 0, &of_end);
     for (int i = 0; i < COUNT(same) && of && first->kind == ARG_SLOT && first->i != slot; i++) {
@@ -319,10 +319,10 @@ void
 casts_further(struct dynamo *d, const struct group *g, const char *target, struct arg *args, int n)
 {
     const struct traced *traced = fx_record(d->l, g->last)->traced;
-    const char *name = spelled_root(d->l->a, target), *end;
-    int all = 0;
     if (!traced->casts || traced->in_torch || (g->type && starts_with(g->type, libraries[0])))
         return;
+    const char *name = spelled_root(d->l->a, target), *end;
+    int all = 0;
     while (n && args[n - 1].kind != ARG_SLOT && args[n - 1].kind != ARG_LIST)
         n--;
     while (ends_with(target, ".decomposed") && given(traced->line, name, all, &end)) /* which lack numbers */
