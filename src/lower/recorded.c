@@ -1010,13 +1010,22 @@ doubt_made_anew(const struct dynamo *d, const struct group *g, const struct call
                     "a view of what was written in place was made on a line that left nothing: when is not known");
 }
 
+/* Whether what the call reads was written in place, or is a view of what was. */
+static bool
+of_written(const struct program *p, const struct call *c)
+{
+    while (c && target_is(c->target, TARGET_VIEWS | TARGET_REORDERS))
+        c = c->args[0].kind == ARG_SLOT ? group_maker(p, c->args[0].i) : NULL;
+    return c && (c->in_place || target_is(c->target, TARGET_WRITES));
+}
+
 /* After a write in place the exporter makes views anew where they are read: lines behind the write ran before that. */
 static void
 put_where_written(struct dynamo *d, const struct group *g, int from)
 {
     struct program *p = d->l->p;
     const struct call *c = &p->calls[p->ncalls - 1];
-    bool view = target_is(c->target, TARGET_VIEWS | TARGET_REORDERS);
+    bool view = target_is(c->target, TARGET_VIEWS | TARGET_REORDERS) && of_written(p, c);
     int at = view ? python_place(p, from) : from;
     if (view && at == from)
         doubt_made_anew(d, g, c);

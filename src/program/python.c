@@ -511,6 +511,13 @@ collector(struct arena *a, const char *text)
     return n && appends && !strchr(text, ';') ? arena_strn(a, text, n) : NULL;
 }
 
+/* What the line stores or appends in: a list, a dictionary or a tensor; NULL none. */
+static const char *
+put_into(struct arena *a, const char *text)
+{
+    return stores(text) ? arena_strn(a, text, python_name(text)) : collector(a, text);
+}
+
 /* Whether the sign there joins nothing with what follows: "f(-x)". */
 static bool
 alone(const char *text, const char *sign)
@@ -2000,7 +2007,7 @@ held_until(struct tracer *t, int from, int out, int user, const char **by)
             int other = !mentions(&u->at[level], *by) ? alias_end(t, user, level, by) : -1;
             return other > end ? other : end;
         }
-        const char *list = collector(t->a, s->at[level].text);
+        const char *list = put_into(t->a, s->at[level].text);
         if (list)
             return local_end(t, from, level, list);
         if (collects(s->at[level].text))
@@ -2332,13 +2339,6 @@ list_of(struct tracer *t, int from, int user, const char *name, int *level)
             return list;
     }
     return NULL;
-}
-
-/* The list that the line stores in; NULL none. */
-static const char *
-put_into(struct arena *a, const char *text)
-{
-    return stores(text) ? arena_strn(a, text, python_name(text)) : collector(a, text);
 }
 
 /* Whether the line of call i stores what it makes of the tensor in the list where that was: "x[i] = f(x[i])", and
