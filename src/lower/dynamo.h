@@ -79,7 +79,7 @@ struct dynamo {
     int body_params; /* parameters that the group being lowered has got by param_in_body */
     int nremade, cap_remade;
     struct remade {
-        const char *in; /* the frames around that run */
+        const char *in, *module; /* the frames around that run, and the module that ran */
         int slot, again;
     } * remade; /* what another run of a function made again */
     int norigins, cap_origins;

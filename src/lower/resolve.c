@@ -1790,8 +1790,8 @@ struct runs {
     const char *from, *to, *scopes, *module, *again;
 };
 
-/* The frames where both stacks part on the way out, and the modules that run there: those of one class. False: it is
- * one run, or no two of a function. */
+/* The frames where both stacks part on the way out, and the modules that run there: those of one class. A loop's rounds
+ * have the same frames, and modules alone tell them. False: it is one run, or no two of a function. */
 static bool
 find_runs(struct dynamo *d, const struct group *g, const struct call *made, const char *stack, struct runs *r)
 {
@@ -1802,9 +1802,10 @@ find_runs(struct dynamo *d, const struct group *g, const struct call *made, cons
         from = fx_outer(a, from);
         to = fx_outer(a, to);
     }
-    if (from == made->stack || !*from || strcmp(from, to) == 0)
+    const bool rounds = strcmp(made->stack, stack) == 0;
+    if (!rounds && (from == made->stack || !*from || strcmp(from, to) == 0))
         return false;
-    *r = (struct runs){.from = from, .to = to, .scopes = d->l->g->n[g->last].scopes};
+    *r = (struct runs){.from = rounds ? "" : from, .to = rounds ? "" : to, .scopes = d->l->g->n[g->last].scopes};
     const int reader = lower_module(d->l, g->path ? g->path : "", g->type);
     for (int at = made->scope; at > 0 && !r->module; at = modules[at].parent)
         for (int beside = reader; beside > 0 && !r->module && modules[at].type; beside = modules[beside].parent)
@@ -1812,7 +1813,7 @@ find_runs(struct dynamo *d, const struct group *g, const struct call *made, cons
                 r->module = modules[at].path;
                 r->again = modules[beside].path;
             }
-    return r->module;
+    return r->module && (!rounds || strcmp(r->module, r->again) != 0);
 }
 
 /* The path that is to the second module what that one is to the first; NULL it is below neither. */
@@ -1844,7 +1845,8 @@ local_again(struct dynamo *d, const struct group *g, const struct runs *r, int s
     struct arena *a = d->l->a;
     const size_t n = strlen(r->from);
     for (int i = 0; i < d->nremade; i++)
-        if (d->remade[i].slot == slot && strcmp(d->remade[i].in, r->to) == 0)
+        if (d->remade[i].slot == slot && strcmp(d->remade[i].in, r->to) == 0 &&
+            strcmp(d->remade[i].module, r->again) == 0)
             return d->remade[i].again;
     const struct param *q = program_param(p, slot);
     const char *path = q ? path_again(a, r, q->name) : NULL;
@@ -1875,7 +1877,7 @@ local_again(struct dynamo *d, const struct group *g, const struct runs *r, int s
     d->again--;
     *PUSH(a, p->calls, p->ncalls, p->cap_calls) = c;
     group_move(d, p->ncalls - 1, before_later(d, g, p->ncalls - 1));
-    *PUSH(a, d->remade, d->nremade, d->cap_remade) = (struct remade){r->to, slot, c.outs[0]};
+    *PUSH(a, d->remade, d->nremade, d->cap_remade) = (struct remade){r->to, r->again, slot, c.outs[0]};
     return c.outs[0];
 }
 
