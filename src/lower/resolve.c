@@ -1741,16 +1741,19 @@ detach_other(struct dynamo *d, const struct group *g, struct call *again)
     return false;
 }
 
-/* Where the last call belongs among those of the reader's module: before all of later lines. */
+/* Where the last call belongs among those of the reader's module: before all of later lines up to the reader's own,
+ * behind a round of a loop that has ended. */
 static int
 before_later(const struct dynamo *d, const struct group *g, int at)
 {
     const struct program *p = d->l->p;
-    const char *path = g->path ? g->path : "", *stack = p->calls[at].stack;
+    const char *path = g->path ? g->path : "", *stack = p->calls[at].stack, *behind = d->l->g->n[g->last].stack;
     for (; at > 0; at--) {
         const struct call *c = &p->calls[at - 1];
-        if (!path_within(p->modules[c->scope].path, path) || !c->stack || !python_earlier(d->l->a, stack, c->stack))
+        if (!path_within(p->modules[c->scope].path, path) || !c->stack || !python_earlier(d->l->a, stack, c->stack) ||
+            (behind && python_earlier(d->l->a, behind, c->stack)))
             break;
+        behind = c->stack;
     }
     return at;
 }

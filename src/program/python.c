@@ -694,13 +694,16 @@ same_call(const struct tracer *t, int i, int j)
            strcmp(t->p->calls[i].target, t->p->calls[j].target) == 0;
 }
 
-/* Whether one call is all that the line of call i returns, and call next runs that line again. */
+/* Whether one call is all that the line of call i returns, and call next runs that line again: "x[0], x[1]" says that
+ * of no view. */
 static bool
 returned_same(const struct tracer *t, int level, int i, int next)
 {
     const struct spot *s = &t->stacks[i].at[level];
+    const char *target = t->p->calls[i].target;
     return !t->stacks[i].borrowed && returns(s) && s->whole && !strstr(s->text, " for ") && same_call(t, i, next) &&
-           t->stacks[i].n == level + 1 && python_times(s->text, t->p->calls[i].target) <= 1;
+           t->stacks[i].n == level + 1 && python_times(s->text, target) <= 1 &&
+           !(target_is(target, TARGET_VIEWS) && strchr(s->text, '['));
 }
 
 /* The last call before the frame of call i at that level returns. */
