@@ -47,6 +47,12 @@ to_math(struct setup *s)
     s->attention = ATTENTION_MATH;
 }
 
+static void
+to_cells(struct setup *s)
+{
+    s->recurrent = RECURRENT_CELLS;
+}
+
 /* Percent. What is less is said with the assumption, under the headline. */
 static const double OPEN = 0.5;
 
@@ -132,6 +138,14 @@ static const struct {
                              .what = "attention",
                              .settles = "a file of memlint.export says how long",
                              .sure = SURE_UPDATE},
+    [ALTERNATIVE_CELLS] = {.option = "--assume recurrent=cells",
+                           .change = to_cells,
+                           .runs = true,
+                           .open = true,
+                           .what = "cuDNN",
+                           .settles = "torch.backends.cudnn.version() says which: --assume recurrent=cudnn or "
+                                      "recurrent=cells",
+                           .sure = SURE_UPDATE},
     [ALTERNATIVE_KERNEL] = {.runs = true,
                             .open = true,
                             .what = "bitsandbytes",

@@ -346,6 +346,7 @@ enum alternative {
     ALTERNATIVE_FUNCTIONS, /* names of functions that are no module's forward */
     ALTERNATIVE_WEIGHTS,   /* attention's, in what its function returns */
     ALTERNATIVE_CHECKPOINTS,
+    ALTERNATIVE_CELLS,        /* recurrent layers step by step, without cuDNN */
     ALTERNATIVE_KERNEL,       /* a library's own, which makes nothing in between */
     ALTERNATIVE_FACT_DROPOUT, /* without what libraries' sources say of it, and so on */
     ALTERNATIVE_FACT_IN_PLACE,

@@ -26,6 +26,7 @@ struct globs {
 enum mode { MODE_TRAINING, MODE_INFERENCE };
 enum dropout { DROPOUT_UNSAID, DROPOUT_AUTO, DROPOUT_NONE }; /* UNSAID: as AUTO, but nobody said so */
 enum attention { ATTENTION_AUTO, ATTENTION_FLASH, ATTENTION_EFFICIENT, ATTENTION_MATH };
+enum recurrent_way { RECURRENT_AUTO, RECURRENT_CUDNN, RECURRENT_CELLS }; /* layers in bfloat16 */
 enum cudnn { CUDNN_RULE, CUDNN_ASK, CUDNN_NONE }; /* what says its workspaces; NONE: they are not counted */
 enum inplace { INPLACE_AUTO, INPLACE_NONE, INPLACE_RELU, INPLACE_ALL };
 
@@ -91,6 +92,7 @@ struct setup {
     bool accumulate_eager; /* --assume accumulate=eager|never */
     bool channels_last;    /* --assume inputs=contiguous|channels-last: images among the inputs */
     enum attention attention;
+    enum recurrent_way recurrent;
     enum inplace inplace;                /* auto: what lines of Python and names of modules tell */
     unsigned instead;                    /* bits 1 << enum alternative: the other reading, where no option says so */
     unsigned *asked;                     /* such bits of those that somebody asked for; NULL: not noted */
@@ -122,7 +124,9 @@ setup_instead(const struct setup *s, enum alternative other)
 static inline bool
 setup_assumes(const struct setup *s, enum alternative other)
 {
-    return other != ALTERNATIVE_ATTENTION || s->attention == ATTENTION_AUTO;
+    return other == ALTERNATIVE_ATTENTION ? s->attention == ATTENTION_AUTO
+           : other == ALTERNATIVE_CELLS   ? s->recurrent == RECURRENT_AUTO
+                                          : true;
 }
 
 #endif

@@ -384,7 +384,7 @@ read_recompute(struct reader *r, const char *arg)
 
 static const struct {
     const char *text;
-    enum { ACCUMULATE, ATTENTION, INPLACE, INPUTS } what;
+    enum { ACCUMULATE, ATTENTION, INPLACE, INPUTS, RECURRENT } what;
     int value;
 } assumptions[] = {
     {"accumulate=eager", ACCUMULATE, true},
@@ -397,6 +397,8 @@ static const struct {
     {"inplace=all", INPLACE, INPLACE_ALL},
     {"inputs=contiguous", INPUTS, false},
     {"inputs=channels-last", INPUTS, true},
+    {"recurrent=cudnn", RECURRENT, RECURRENT_CUDNN},
+    {"recurrent=cells", RECURRENT, RECURRENT_CELLS},
 };
 
 static const char *
@@ -420,6 +422,8 @@ read_assume(struct reader *r, const char *arg)
         s->attention = (enum attention)assumptions[i].value;
     else if (assumptions[i].what == INPUTS)
         s->channels_last = assumptions[i].value;
+    else if (assumptions[i].what == RECURRENT)
+        s->recurrent = (enum recurrent_way)assumptions[i].value;
     else
         s->inplace = (enum inplace)assumptions[i].value;
     return NULL;
@@ -927,7 +931,7 @@ static const struct row {
     {NULL, "torch", "VERSION", "the version of PyTorch that runs the step; else the file's", 0, read_torch, true},
     {NULL, "assume", "NAME",
      "a choice that the file can't show: accumulate=eager|never, attention=flash|efficient|math, "
-     "inplace=none|relu|all, inputs=contiguous|channels-last; may repeat",
+     "inplace=none|relu|all, inputs=contiguous|channels-last, recurrent=cudnn|cells; may repeat",
      0, read_assume, true, &assumed},
     {NULL, "freeze", "GLOB", "parameters that are not trained; may repeat", 0, read_freeze, true},
     {NULL, "train", "GLOB", "train these parameters alone, less those of --freeze; may repeat", 0, read_train, true},

@@ -409,10 +409,50 @@ made_out_of_sight(struct arena *a, const struct call *c, const char *line)
     return !strstr(line, spelled_root(a, name));
 }
 
+/* Of constants into which the exporter folded a layer's states the sizes of these: those of its first weight for the
+ * hidden state and its input's batch, where the input was made by a call. */
+static void
+size_state(const struct program *p, const struct call *layer, struct call *state)
+{
+    enum { HX = 1, PARAMS, LAYERS = 4, BOTH = 7, BATCH_FIRST };
+    const struct call *x = layer->args[0].kind == ARG_SLOT ? group_maker(p, layer->args[0].i) : NULL;
+    const struct arg *w = &layer->args[PARAMS];
+    const struct param *hidden =
+        w->kind == ARG_LIST && w->n > 1 && w->list[1].kind == ARG_SLOT ? program_param(p, (int)w->list[1].i) : NULL;
+    if (!x || x->rank != 3 || !hidden || hidden->rank != 2 || layer->nargs <= BATCH_FIRST)
+        return;
+    const int64_t size[] = {layer->args[LAYERS].i << (layer->args[BOTH].i != 0),
+                            x->size[layer->args[BATCH_FIRST].i ? 0 : 1], hidden->size[1]};
+    state->rank = COUNT(size);
+    state->size = arena_dup(p->arena, size, sizeof(size));
+    state->args[1] = layer->args[0];
+}
+
+/* States that a recurrent layer is not given it makes in the type of its input. Source: LSTM.forward and others in
+ * torch/nn/modules/rnn.py. */
+static void
+make_states(struct program *p, const struct call *layer)
+{
+    const struct arg *hx = &layer->args[1], *of = hx->kind == ARG_LIST ? hx->list : hx;
+    for (int k = 0; k < (hx->kind == ARG_LIST ? hx->n : 1); k++) {
+        const struct call *maker = of[k].kind == ARG_SLOT ? group_maker(p, of[k].i) : NULL;
+        if (!maker || maker->scope != layer->scope)
+            continue;
+        struct call *c = &p->calls[maker - p->calls];
+        if (target_named(c->target, "folded"))
+            size_state(p, layer, c);
+        else if (made_in(c) >= 0)
+            c->args[made_in(c)] = layer->args[0];
+    }
+}
+
 void
 casts_made(struct lowering *l)
 {
     struct program *p = l->p;
+    for (int i = 0; i < p->ncalls; i++)
+        if (p->calls[i].op && aten_arg(p->calls[i].op, "num_layers") >= 0)
+            make_states(p, &p->calls[i]);
     const char **names = NEWN(l->a, const char *, p->ncalls + 1);
     bool any = false;
     for (int i = 0; i < p->ncalls; i++)

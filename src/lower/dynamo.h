@@ -230,7 +230,8 @@ void params_size(struct dynamo *d, const struct group *g, const struct aten *op,
                  int rank, const int64_t *size);
 /* The known last dimension of the group's first data input; -1 unknown. */
 int64_t params_width(const struct dynamo *d, const struct group *g);
-int params_gates(const struct aten *op); /* how many gates a recurrent layer has; 0 it is none */
+int params_gates(const struct aten *op);  /* how many gates a recurrent layer has; 0 it is none */
+int params_states(const struct aten *op); /* how many states it returns beside its output; 0 it is none */
 void params_tie(struct dynamo *d);
 void params_freeze(struct dynamo *d);
 

@@ -127,19 +127,34 @@ params_width(const struct dynamo *d, const struct group *g)
     return -1;
 }
 
-/* Recurrent layers, and how many gates' weights are stacked in one of theirs: torch/nn/modules/rnn.py. */
-static const struct {
+/* Recurrent layers, how many gates' weights are stacked in one of theirs, and how many states they return beside their
+ * output: torch/nn/modules/rnn.py. */
+static const struct recurrent {
     const char *name;
-    int gates;
-} recurrent[] = {{"lstm.input", 4}, {"gru.input", 3}, {"rnn_tanh.input", 1}, {"rnn_relu.input", 1}};
+    int gates, states;
+} recurrent[] = {{"lstm.input", 4, 2}, {"gru.input", 3, 1}, {"rnn_tanh.input", 1, 1}, {"rnn_relu.input", 1, 1}};
+
+static const struct recurrent *
+recurrent_row(const struct aten *op)
+{
+    for (int i = 0; i < COUNT(recurrent) && op; i++)
+        if (strcmp(recurrent[i].name, op->name) == 0)
+            return &recurrent[i];
+    return NULL;
+}
 
 int
 params_gates(const struct aten *op)
 {
-    int gates = 0;
-    for (int i = 0; i < COUNT(recurrent) && op; i++)
-        gates = strcmp(recurrent[i].name, op->name) == 0 ? recurrent[i].gates : gates;
-    return gates;
+    const struct recurrent *r = recurrent_row(op);
+    return r ? r->gates : 0;
+}
+
+int
+params_states(const struct aten *op)
+{
+    const struct recurrent *r = recurrent_row(op);
+    return r ? r->states : 0;
 }
 
 /* Their weights, where some are small enough to be folded: of the input and of the hidden state, and the biases, for

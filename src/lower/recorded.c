@@ -577,6 +577,11 @@ define_items(struct dynamo *d, const struct group *g, struct call *c)
             if (node->out[o] >= 0 && spelled_as(l->g->t[node->out[o]].name, "getitem"))
                 *PUSH(l->a, item, n, cap) = node->out[o];
     }
+    const int states = params_states(c->op), first = c->outs[0];
+    if (!n && states) { /* which nothing reads */
+        lower_results(l, c, 1 + states);
+        c->outs[0] = first;
+    }
     if (!n)
         return;
     if (l->g->t[item[0]].rank == 0 && c->op && aten_arg(c->op, "dim") < 0 && spelled(c->target, HAS_IDENTITY))
@@ -586,7 +591,7 @@ define_items(struct dynamo *d, const struct group *g, struct call *c)
             "PyTorch makes there are not counted");
     bool index = n == 1 && l->g->t[item[0]].dtype == DT_INT64 && ends_with(c->target, ".dim");
     int *place = NEWN(l->a, int, n);
-    c->nouts = n + index;
+    c->nouts = n + index > 1 + states ? n + index : 1 + states;
     for (int i = 0; i < n; i++) {
         int at = result_index(d, g, c, item[i]);
         place[i] = at >= 0 ? at : i + index;

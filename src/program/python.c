@@ -2368,6 +2368,21 @@ stored_again(struct tracer *t, int i, int level, const char *list, int slot, int
     return same;
 }
 
+/* How long names hold a result of call i that nothing reads: "x, (h, c) = self.lstm(x)". -1 none does. */
+static int
+unread_until(struct tracer *t, int i, int out, const char **by)
+{
+    const struct stack *s = &t->stacks[i];
+    const int level = s->n - 1 - (s->n > 1 && python_in_torch(t->p->calls[i].stack));
+    const struct spot *line = level >= 0 && s->at ? &s->at[level] : NULL;
+    const struct bound *b = line && line->nbindings ? line->binding : NULL;
+    if (!b || b->of != line->nbindings ||
+        !(plain_call(b->value, b->end, line->calls) || (b->of > 1 && one_call(b->value, b->end))))
+        return -1;
+    *by = arena_str(t->p->arena, b[out < b->of ? out : b->of - 1].name);
+    return local_end(t, i, level, *by);
+}
+
 /* ---- functions that are no forward ------------------------------------------------------------------------------- */
 
 int
@@ -2778,6 +2793,10 @@ python_holds(const struct program *p, unsigned most, const char ***by)
                 }
             }
         }
+    for (int i = 0; i < p->ncalls; i++)
+        for (int k = 0; k < p->calls[i].nouts && p->calls[i].nouts > 1; k++)
+            if (reader[t.slot = p->calls[i].outs[k]] < 0)
+                until[t.slot] = unread_until(&t, i, k, &(*by)[t.slot]);
     for (int slot = 0; slot < p->nslots; slot++)
         if (out_of[slot] && (!(*by)[slot] || strcmp((*by)[slot], out_of[slot]) == 0) && until[slot] > out_at[slot])
             until[slot] = out_at[slot];

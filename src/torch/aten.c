@@ -33,6 +33,9 @@ static const char solver_assumes[] = "what cuSOLVER takes while it factors matri
         .source = view                                                                                      \
     }
 
+static const char recurrent[] = "recurrent layers in bfloat16 run as one call of cuDNN, where PyTorch from 2.10 on was "
+                                "built with cuDNN 9.13 or later";
+
 const struct aten aten_table[] = {
     /* arithmetic */
     {.name = "add.Tensor",
@@ -2004,25 +2007,29 @@ const struct aten aten_table[] = {
      .args = "input hx params has_biases num_layers dropout train bidirectional batch_first",
      .run = rnn_lstm,
      .grad = COMPOSITE,
-     .cast = CAST_LOWER},
+     .assumes = recurrent,
+     .alternative = ALTERNATIVE_CELLS},
     {.name = "gru.input",
      .takes = "3-*",
      .args = "input hx params has_biases num_layers dropout train bidirectional batch_first",
      .run = rnn_gru,
      .grad = COMPOSITE,
-     .cast = CAST_LOWER},
+     .assumes = recurrent,
+     .alternative = ALTERNATIVE_CELLS},
     {.name = "rnn_tanh.input",
      .takes = "3-*",
      .args = "input hx params has_biases num_layers dropout train bidirectional batch_first",
      .run = rnn_tanh,
      .grad = COMPOSITE,
-     .cast = CAST_LOWER},
+     .assumes = recurrent,
+     .alternative = ALTERNATIVE_CELLS},
     {.name = "rnn_relu.input",
      .takes = "3-*",
      .args = "input hx params has_biases num_layers dropout train bidirectional batch_first",
      .run = rnn_tanh,
      .grad = COMPOSITE,
-     .cast = CAST_LOWER},
+     .assumes = recurrent,
+     .alternative = ALTERNATIVE_CELLS},
     {.name = "lstm_cell.default",
      .takes = "2*22",
      .args = "input hx w_ih w_hh b_ih b_hh",
@@ -2053,6 +2060,7 @@ const struct aten aten_table[] = {
      .run = rnn_gru_cell,
      .grad = "input_gates, hidden_gates, hx, input_bias, hidden_bias: _thnn_fused_gru_cell_backward(hx, result1, "
              "input_bias, grad, input_gates, hidden_gates, hidden_bias)",
+     .cast = CAST_LOWER,
      .source = "derivatives.yaml: _thnn_fused_gru_cell; the gates are saved for a second derivative"},
     {.name = "_thnn_fused_gru_cell_backward.default",
      .args = "hx workspace input_bias grad input_gates hidden_gates hidden_bias",
@@ -2063,6 +2071,7 @@ const struct aten aten_table[] = {
      .run = rnn_lstm_cell,
      .grad = "input_gates, hidden_gates, cx, input_bias, hidden_bias: _thnn_fused_lstm_cell_backward_impl(cx, result1, "
              "result2, input_bias, grad0, grad1, input_gates, hidden_gates, hidden_bias)",
+     .cast = CAST_LOWER,
      .source = "derivatives.yaml: _thnn_fused_lstm_cell; the gates are saved for a second derivative"},
     {.name = "_thnn_fused_lstm_cell_backward_impl.default",
      .args = "cx cy workspace input_bias grad grad_cy input_gates hidden_gates hidden_bias",
@@ -2073,6 +2082,7 @@ const struct aten aten_table[] = {
      .run = rnn_forward,
      .grad = "input, hx, cx: _cudnn_rnn_backward_input(input, hx, cx, result0, grad0, grad1, grad2, batch_first); "
              "weight: _cudnn_rnn_backward_weight(input, weight, batch_first, result3)",
+     .cast = CAST_LOWER,
      .source = "derivatives.yaml: _cudnn_rnn; its one call in two, as aten/src/ATen/native/cudnn/RNN.cpp runs it"},
     {.name = "_cudnn_rnn_backward_input",
      .takes = "33-3",

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* rnn.c - LSTM, GRU and RNN as PyTorch runs them on a GPU: one cuDNN call for all layers.
+/* rnn.c - LSTM, GRU and RNN as PyTorch runs them on a GPU: one cuDNN call for all layers, or a cell for each step.
  *
  * Source: aten/src/ATen/native/cudnn/RNN.cpp, _cudnn_rnn and _cudnn_rnn_backward; aten/src/ATen/native/RNN.cpp for the
- * composites. The module keeps its weights side by side (flatten_parameters), so there is no copy of them; their
- * gradients are views of one buffer. A batch_first input is transposed and made contiguous for the call, forward and
- * backward.
+ * composites and for which of both it is (use_cudnn). The module keeps its weights side by side
+ * (flatten_parameters), so there is no copy of them; their gradients are views of one buffer. A batch_first input is
+ * transposed and made contiguous for cuDNN's call, forward and backward.
  *
  * What cuDNN keeps for its backward pass (the reserve) is the library's secret, which it tells to a handle alone. Two
  * sizes were published: 736,000,000 bytes of an LSTM and 864,000,000 of a GRU, of 4 layers of 320 units in fp32 on a
@@ -118,6 +118,89 @@ rnn_backward_weight(struct machine *m, struct frame *f)
         out_add(m, f, value_view(m, flat, w[i].v->rank, w[i].v->size, w[i].v->stride));
 }
 
+/* ---- cells ------------------------------------------------------------------------------------------------------- */
+
+enum { CELL_WEIGHTS = 4 }; /* w_ih, w_hh, b_ih, b_hh */
+
+/* Both products without their biases, then the kernel. */
+static void
+gated(struct machine *m, const char *kernel, struct arg x, struct arg h, struct arg c, const struct arg *w,
+      struct value **made, int nmade)
+{
+    struct value *gates[] = {OP(m, "matmul.default", x, VAL(OP(m, "t.default", w[0]))),
+                             OP(m, "matmul.default", h, VAL(OP(m, "t.default", w[1])))};
+    const struct arg a[] = {VAL(gates[0]), VAL(gates[1]), c, w[2], w[3]};
+    const struct frame *r = dispatch(m, aten_find(kernel), COUNT(a), a, NULL);
+    memcpy(made, r->out, sizeof(struct value *) * (size_t)nmade);
+}
+
+/* The hidden state's product takes the input's in place, even under a dispatch mode. */
+static struct value *
+simple(struct machine *m, const char *activation, struct arg x, struct arg h, const struct arg *w)
+{
+    struct value *hidden = OP(m, "linear.default", h, w[1], w[3]);
+    struct value *input = OP(m, "linear.default", x, w[0], w[2]);
+    struct arg a[] = {VAL(hidden), VAL(input)};
+    return OP(m, activation, VAL(op_over(m, "add.Tensor", COUNT(a), a, true)));
+}
+
+/* One step: the next hidden state, and of an LSTM the next cell's. */
+static void
+cell(struct machine *m, int mode, struct arg x, struct arg h, struct arg c, const struct arg *w, struct value *made[2])
+{
+    if (mode == MODE_LSTM)
+        gated(m, "_thnn_fused_lstm_cell.default", x, h, c, w, made, 2);
+    else if (mode == MODE_GRU)
+        gated(m, "_thnn_fused_gru_cell.default", x, h, h, w, made, 1);
+    else
+        made[0] = simple(m, mode == MODE_TANH ? "tanh.default" : "relu.default", x, h, w);
+}
+
+/* lstm_cell, whose hx is (hx, cx), gru_cell, rnn_tanh_cell, rnn_relu_cell (input, hx, w_ih, w_hh, b_ih, b_hh). */
+static void
+one_step(struct machine *m, struct frame *f, int mode)
+{
+    struct arg h = f->a[1], c = h, w[CELL_WEIGHTS] = {f->a[2], f->a[3], VAL(V(4)), VAL(V(5))};
+    struct value *made[2];
+    if (h.kind == ARG_LIST) {
+        c = h.n > 1 ? h.list[1] : NONE;
+        h = h.n > 1 ? h.list[0] : NONE;
+    }
+    if (h.kind != ARG_VALUE || c.kind != ARG_VALUE || c.v->rank != 2) {
+        m->missing = f->op->name;
+        return;
+    }
+    cell(m, mode, f->a[0], h, c, w, made);
+    for (int i = 0; i < 1 + (mode == MODE_LSTM); i++)
+        out_add(m, f, made[i]);
+}
+
+void
+rnn_lstm_step(struct machine *m, struct frame *f)
+{
+    one_step(m, f, MODE_LSTM);
+}
+
+void
+rnn_gru_step(struct machine *m, struct frame *f)
+{
+    one_step(m, f, MODE_GRU);
+}
+
+void
+rnn_tanh_step(struct machine *m, struct frame *f)
+{
+    one_step(m, f, MODE_TANH);
+}
+
+void
+rnn_relu_step(struct machine *m, struct frame *f)
+{
+    one_step(m, f, MODE_RELU);
+}
+
+/* ---- layers ------------------------------------------------------------------------------------------------------ */
+
 /* A state that the file folded into other constants is the zeros that the module makes. */
 static struct arg
 state(struct machine *m, struct frame *f, struct arg given, int64_t directions)
@@ -129,6 +212,86 @@ state(struct machine *m, struct frame *f, struct arg given, int64_t directions)
         return NONE;
     int64_t size[] = {arg_int(f, 4, 1) * directions, x->size[arg_int(f, 8, 0) ? 0 : 1], hh->size[hh->rank - 1]};
     return VAL(size[0] < 1 ? NULL : OP(m, "zeros.default", ints_arg(m, 3, size), DTYPE(x->dtype)));
+}
+
+/* Whether PyTorch asks cuDNN for layers of that type. Source: use_cudnn in native/RNN.cpp and
+ * supportsBFloat16RNNWithCuDNN in cuda/detail/CUDAHooks.cpp (since 2.10, where the build's cuDNN is 9.13 or later). */
+static bool
+has_cudnn(struct machine *m, enum dtype t)
+{
+    enum { BFLOAT16_SINCE = 210, BFLOAT16_FROM = 80 };
+    if (t != DT_BFLOAT16 || m->s->recurrent != RECURRENT_AUTO)
+        return t != DT_BFLOAT16 || m->s->recurrent == RECURRENT_CUDNN;
+    return m->torch >= BFLOAT16_SINCE && machine_from(m, BFLOAT16_FROM);
+}
+
+static struct arg
+list_arg(int n, struct arg *of)
+{
+    return (struct arg){.kind = ARG_LIST, .n = n, .list = of};
+}
+
+/* One direction of a layer: its results side by side; *state is its states, before and behind. */
+static struct value *
+run_direction(struct machine *m, int mode, const struct frame *x, bool back, const struct arg *w,
+              struct value *state[2])
+{
+    struct arg *y = NEWN(m->a, struct arg, x->nout);
+    const int nstates = 1 + (mode == MODE_LSTM);
+    for (int i = 0; i < x->nout; i++) {
+        const int at = back ? x->nout - 1 - i : i, mark = scope_begin(m);
+        cell(m, mode, VAL(x->out[at]), VAL(state[0]), VAL(state[1]), w, state);
+        scope_end(m, mark, nstates, state);
+        y[at] = VAL(state[0]);
+    }
+    return OP(m, "stack.default", list_arg(x->nout, y), INT(0));
+}
+
+/* The layers of "lstm" and so on without cuDNN. Source: apply_layer_stack, FullLayer and FullBidirectionalLayer in
+ * native/RNN.cpp. */
+static void
+by_cells(struct machine *m, struct frame *f, int mode, const struct arg *given, int directions)
+{
+    const int nstates = 1 + (mode == MODE_LSTM), each = arg_int(f, 3, 1) ? CELL_WEIGHTS : CELL_WEIGHTS / 2,
+              runs = f->a[2].n / each;
+    const double drop = arg_int(f, 6, 1) ? arg_float(f, 5, 0) : 0;
+    const struct frame *before[2] = {NULL, NULL};
+    struct arg *last[2];
+    struct value *x = as_given(m, V(0), arg_int(f, 8, 0)), **held = NEWN(m->a, struct value *, nstates * runs + 1);
+    int nheld = 1;
+    for (int k = 0; k < nstates; k++) {
+        before[k] = dispatch(m, aten_find("unbind.int"), 1, &given[k], NULL);
+        last[k] = NEWN(m->a, struct arg, runs);
+    }
+    if (runs % directions || before[0]->nout < runs || before[nstates - 1]->nout < runs) {
+        m->missing = f->op->name;
+        return;
+    }
+    const int mark = scope_begin(m);
+    for (int run = 0; run < runs; run += directions) {
+        struct arg in = VAL(x), y[2];
+        const struct frame *steps = dispatch(m, aten_find("unbind.int"), 1, &in, NULL);
+        for (int d = 0; d < directions; d++) {
+            const struct arg *own = &f->a[2].list[(run + d) * each], none = NONE;
+            const struct arg w[] = {own[0], own[1], each > 2 ? own[2] : none, each > 2 ? own[3] : none};
+            struct value *state[2] = {NULL, NULL};
+            for (int k = 0; k < nstates; k++)
+                state[k] = before[k]->out[run + d];
+            y[d] = VAL(run_direction(m, mode, steps, d, w, state));
+            for (int k = 0; k < nstates; k++)
+                last[k][run + d] = VAL(held[nheld++] = state[k]);
+        }
+        held[0] = directions > 1 ? OP(m, "cat.default", list_arg(directions, y), INT(-1)) : y[0].v;
+        scope_end(m, mark, nheld, held);
+        if (drop > 0 && run + directions < runs) {
+            held[0] = OP(m, "dropout.default", VAL(held[0]), FLT(drop), BOOL(true));
+            scope_end(m, mark, nheld, held);
+        }
+        x = held[0];
+    }
+    out_add(m, f, as_given(m, x, arg_int(f, 8, 0)));
+    for (int k = 0; k < nstates; k++)
+        out_add(m, f, OP(m, "stack.default", list_arg(runs, last[k]), INT(0)));
 }
 
 /* lstm, gru, rnn_tanh, rnn_relu (input, hx, params, has_biases, num_layers, dropout, train, bidirectional,
@@ -146,6 +309,10 @@ whole(struct machine *m, struct frame *f, int mode)
     c = mode == MODE_LSTM ? state(m, f, c, directions) : NONE;
     if (h.kind != ARG_VALUE || (mode == MODE_LSTM && c.kind != ARG_VALUE)) {
         m->missing = f->op->name;
+        return;
+    }
+    if (!has_cudnn(m, V(0)->dtype)) {
+        by_cells(m, f, mode, (struct arg[]){h, c}, (int)directions);
         return;
     }
     struct arg a[] = {f->a[0], f->a[2], h, c, INT(mode), BOOL(arg_int(f, 8, 0)), INT(directions)};
@@ -172,64 +339,7 @@ rnn_tanh(struct machine *m, struct frame *f)
     whole(m, f, MODE_TANH);
 }
 
-/* ---- cells ------------------------------------------------------------------------------------------------------- */
-
-/* lstm_cell, whose hx is (hx, cx), gru_cell (input, hx, w_ih, w_hh, b_ih, b_hh): both products without their biases,
- * then the kernel. */
-static void
-fused_cell(struct machine *m, struct frame *f, const char *kernel, int results)
-{
-    struct arg hx = f->a[1], cx = hx;
-    if (hx.kind == ARG_LIST) {
-        cx = hx.n > 1 ? hx.list[1] : NONE;
-        hx = hx.n > 1 ? hx.list[0] : NONE;
-    }
-    if (hx.kind != ARG_VALUE || cx.kind != ARG_VALUE || cx.v->rank != 2) {
-        m->missing = f->op->name;
-        return;
-    }
-    struct value *gates[] = {OP(m, "matmul.default", f->a[0], VAL(OP(m, "t.default", f->a[2]))),
-                             OP(m, "matmul.default", hx, VAL(OP(m, "t.default", f->a[3])))};
-    struct arg a[] = {VAL(gates[0]), VAL(gates[1]), cx, VAL(V(4)), VAL(V(5))};
-    const struct frame *r = dispatch(m, aten_find(kernel), COUNT(a), a, NULL);
-    for (int i = 0; i < results; i++)
-        out_add(m, f, r->out[i]);
-}
-
-void
-rnn_lstm_step(struct machine *m, struct frame *f)
-{
-    fused_cell(m, f, "_thnn_fused_lstm_cell.default", 2);
-}
-
-void
-rnn_gru_step(struct machine *m, struct frame *f)
-{
-    fused_cell(m, f, "_thnn_fused_gru_cell.default", 1);
-}
-
-/* rnn_tanh_cell, rnn_relu_cell: the hidden state's product takes the input's in place, even under a dispatch mode. */
-static void
-simple_cell(struct machine *m, struct frame *f, const char *activation)
-{
-    struct value *hidden = OP(m, "linear.default", VAL(V(1)), VAL(V(3)), VAL(V(5)));
-    struct value *input = OP(m, "linear.default", VAL(V(0)), VAL(V(2)), VAL(V(4)));
-    struct arg a[] = {VAL(hidden), VAL(input)};
-    struct value *sum = op_over(m, "add.Tensor", COUNT(a), a, true);
-    out_add(m, f, OP(m, activation, VAL(sum)));
-}
-
-void
-rnn_tanh_step(struct machine *m, struct frame *f)
-{
-    simple_cell(m, f, "tanh.default");
-}
-
-void
-rnn_relu_step(struct machine *m, struct frame *f)
-{
-    simple_cell(m, f, "relu.default");
-}
+/* ---- kernels of cells -------------------------------------------------------------------------------------------- */
 
 /* _thnn_fused_gru_cell(input_gates, hidden_gates, hx, input_bias, hidden_bias): hy, workspace of both gates' parts and
  * the hidden state. Source: aten/src/ATen/native/cuda/RNN.cu, GRU_WORKSPACE_MULTIPLIER. */

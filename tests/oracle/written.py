@@ -719,6 +719,89 @@ class M(nn.Module):
         x = self.up(x, t)
         return self.last(x.mean((2, 3)))
 """
+RECURRENT = """
+class M(B):
+    def __init__(self):
+        super().__init__()
+        self.rnn, self.c = nn.LSTM(64, 16, %s), nn.Linear(%d, 10)
+    def forward(self, x):
+        x, _ = self.rnn(self.b(F.gelu(self.a(x))))
+        return self.c(x)
+"""
+VOLUME = """
+class M(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.look, self.deep = nn.Conv2d(3, 4, 3, padding=1), nn.Conv3d(8, 8, 3, padding=1)
+        self.last = nn.Conv3d(8, 1, 1)
+    def forward(self, x):
+        a = self.look(x)
+        b = self.look(x.flip(3))
+        cost = torch.zeros(a.size()[0], a.size()[1] * 2, 4, a.size()[2], a.size()[3], device=x.device)
+        for i in range(4):
+            if i > 0:
+                cost[:, :a.size()[1], i, :, i:] = a[:, :, :, i:]
+                cost[:, a.size()[1]:, i, :, i:] = b[:, :, :, :-i]
+            else:
+                cost[:, :a.size()[1], i, :, :] = a
+                cost[:, a.size()[1]:, i, :, :] = b
+        deep = self.deep(cost)
+        cost = self.last(deep)
+        cost = torch.squeeze(cost, 1)
+        return F.softmax(cost, dim=1).mean((2, 3))
+"""
+ROUNDS = """
+class Both(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.up, self.w = nn.Linear(64, 2 * 2 * 2 * 16), nn.Parameter(torch.randn(2, 16, 16))
+    def forward(self, x):
+        b, t, _ = x.shape
+        g = self.up(x).view(b, t, 2, 2, 2, 16).permute(1, 2, 3, 4, 0, 5).flatten(2, 3)
+        h = x.new_zeros(2, b, 16)
+        outs = []
+        for i in range(t):
+            now = torch.stack([g[i, 0], g[t - 1 - i, 1]])
+            f = torch.sigmoid(now[:, 0] + torch.bmm(h, self.w))
+            h = f * now[:, 1]
+            outs.append(h)
+        o = torch.stack(outs, dim=2)
+        return torch.cat([o[0], o[1].flip(1)], dim=-1)
+class M(B):
+    def __init__(self):
+        super().__init__()
+        self.both, self.c = Both(), nn.Linear(32, 10)
+    def forward(self, x):
+        return self.c(self.both(x))
+"""
+BUCKETS = """
+class Attention(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.q, self.k, self.v = nn.Linear(64, 64), nn.Linear(64, 64), nn.Linear(64, 64)
+    def bias(self, q, places):
+        at = torch.clamp(places + 8, 0, 15)
+        return torch.gather(q, -1, at.expand(q.size(0), -1, -1))
+    def forward(self, x, places):
+        q, k = self.q(x), self.k(x)
+        scores = q @ k.transpose(1, 2) + self.bias(q, places)
+        return torch.softmax(scores, -1) @ self.v(x)
+class Layer(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.attention, self.lin = Attention(), nn.Linear(64, 64)
+    def forward(self, x, places):
+        return x + self.lin(self.attention(x, places))
+class M(B):
+    def __init__(self):
+        super().__init__()
+        self.layers, self.last = nn.ModuleList([Layer() for _ in range(3)]), nn.Linear(64, 10)
+    def forward(self, x):
+        places = (x[:1, :, :8] * 9).long()
+        for layer in self.layers:
+            x = layer(x, places)
+        return self.last(x)
+"""
 
 
 def entry(inputs, targets, loss, name="M"):
@@ -832,6 +915,13 @@ CASES = {  # name: (classes, entry, entry of the step where it is another, optio
     "tuples": (TUPLES, ROWS, None, [], steps.PRECISIONS),
     "warped": (WARPED, entry(IMAGE, "None", "out.sum()"), None, ["--loss=sum"], steps.PRECISIONS),
     "scaled": (SCALED, entry(IMAGE, "torch.zeros(b, dtype=torch.long)", CLASSES), None, [], steps.PRECISIONS),
+    "volume": (VOLUME, entry(IMAGE, "torch.zeros(b, dtype=torch.long)", CLASSES), None, [], steps.PRECISIONS),
+    "rounds": (ROUNDS, ROWS, None, [], steps.PRECISIONS),
+    "buckets": (BUCKETS, ROWS, None, [], steps.PRECISIONS),
+    **{
+        n: (RECURRENT % how, ROWS, None, ["--assume", "recurrent=cells"], ("amp-bf16",))
+        for n, how in {"cells": ("1, batch_first=True", 16), "cells_both": ("2, bidirectional=True", 32)}.items()
+    },
     "lora_half": (ADAPTERS % (".to(torch.bfloat16)", ""), HALF, None, ["--train=*lora_*"], ("fp32",)),
 }
 
