@@ -1828,6 +1828,30 @@ path_again(struct arena *a, const struct runs *r, const char *path)
 
 static int local_again(struct dynamo *d, const struct group *g, const struct runs *r, int slot);
 
+/* The n-th call of an operator in a line of a module, from 0; -1 there are fewer. */
+static int
+nth_of_line(const struct program *p, const char *path, const char *stack, const char *target, int n)
+{
+    for (int i = 0; i < p->ncalls; i++) {
+        const struct call *c = &p->calls[i];
+        if (c->stack && strcmp(c->target, target) == 0 && strcmp(p->modules[c->scope].path, path) == 0 &&
+            strcmp(c->stack, stack) == 0 && !n--)
+            return i;
+    }
+    return -1;
+}
+
+/* What that line of the other run has made already, of a call of the first one; -1 nothing. */
+static int
+made_there(const struct program *p, const struct call *m, const char *path, const char *stack)
+{
+    int n = 0;
+    while (nth_of_line(p, p->modules[m->scope].path, m->stack, m->target, n) != m - p->calls)
+        n++;
+    const int there = nth_of_line(p, path, stack, m->target, n);
+    return there >= 0 ? p->calls[there].outs[0] : -1;
+}
+
 static void
 locals_again(struct dynamo *d, const struct group *g, const struct runs *r, struct arg *a)
 {
@@ -1864,13 +1888,17 @@ local_again(struct dynamo *d, const struct group *g, const struct runs *r, int s
     path = m && m->stack ? path_again(a, r, p->modules[m->scope].path) : NULL;
     if (!path || m->nouts > 1 || !starts_with(m->stack, r->from) || d->again == MAX_DEPTH)
         return slot;
+    const char *stack = arena_printf(a, "%s%s", r->to, m->stack + n);
+    const int there = made_there(p, m, path, stack);
+    if (there >= 0)
+        return there;
     struct call c = *m;
     c.outs = NEWN(a, int, 1);
     c.outs[0] = lower_slot(d->l);
     c.name = NULL;
     c.scope = lower_module(d->l, path, p->modules[m->scope].type);
     c.scopes = r->scopes;
-    c.stack = arena_printf(a, "%s%s", r->to, m->stack + n);
+    c.stack = stack;
     c.frames = fx_frames(a, c.stack);
     c.location = fx_location(a, c.stack);
     c.args = arena_dup(a, c.args, sizeof(*c.args) * (size_t)(c.nargs ? c.nargs : 1));
