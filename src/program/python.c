@@ -2613,27 +2613,59 @@ hold_traced(const struct program *p, int *until)
     arena_free(a);
 }
 
-/* Whether the line that calls the innermost function of a stack binds one name: several show what it returns. */
-static bool
-gives_one(struct arena *a, const char *stack)
+/* How many names the line binds that calls the innermost function of a stack. */
+static int
+names_given(struct arena *a, const char *stack)
 {
     const char *line = "", *caller = "", *text = "";
     while (next_frame(a, &stack, &text)) {
         caller = line;
         line = text;
     }
-    return read_line(a, caller).nbindings == 1;
+    return read_line(a, caller).nbindings;
 }
 
-/* Whether a library multiplies two tensors there that are no parameters, as attention does with its weights, and may
- * return these to a line that does not show it. */
-static bool
-attends(struct arena *a, const struct param *const *of, const struct call *c)
+/* The first of two tensors that the call multiplies and that are no parameters; -1 none. */
+static int
+multiplied(const struct param *const *of, const struct call *c)
 {
-    const char *frame = target_is(c->target, TARGET_MULTIPLIES) && c->nargs > 1 ? python_inner(c->stack) : NULL;
-    bool tensors = frame && c->args[0].kind == ARG_SLOT && c->args[1].kind == ARG_SLOT;
-    return tensors && !of[c->args[0].i] && !of[c->args[1].i] && strstr(frame, "site-packages/") &&
-           !python_in_torch(c->stack) && gives_one(a, c->stack);
+    const bool sums = target_named(c->target, "einsum") && c->nargs > 1 && c->args[1].kind == ARG_LIST;
+    const struct arg *x = sums ? c->args[1].list : c->args;
+    if (!sums && !target_is(c->target, TARGET_MULTIPLIES))
+        return -1;
+    if ((sums ? c->args[1].n : c->nargs) < 2 || x[0].kind != ARG_SLOT || x[1].kind != ARG_SLOT || of[x[0].i] ||
+        of[x[1].i])
+        return -1;
+    return (int)x[0].i;
+}
+
+/* Whether a softmax made it, with a dropout, a mask or a cast behind that. */
+static bool
+softmaxed(const struct program *p, const int *maker, int slot)
+{
+    enum { BEHIND = 3 };
+    for (int i = 0; i <= BEHIND && slot >= 0 && maker[slot] >= 0; i++) {
+        const struct call *c = &p->calls[maker[slot]];
+        if (target_named(c->target, "softmax"))
+            return true;
+        slot = next_read(&(struct call_reads){c});
+    }
+    return false;
+}
+
+/* The weights that attention multiplies there with its values, in a function that may return them: one of a library, to
+ * a line that does not show it, or another to a line of several names. -1 none. */
+static int
+attends(struct arena *a, const struct program *p, const struct param *const *of, const int *maker, int i)
+{
+    const struct call *c = &p->calls[i];
+    const int weights = c->stack ? multiplied(of, c) : -1;
+    const char *frame = weights >= 0 ? python_inner(c->stack) : NULL;
+    if (!frame || python_in_torch(c->stack))
+        return -1;
+    const int names = names_given(a, c->stack);
+    const bool may = strstr(frame, "site-packages/") ? names == 1 : names > 1 && softmaxed(p, maker, weights);
+    return may ? weights : -1;
 }
 
 bool
@@ -2641,11 +2673,32 @@ python_attends(const struct program *p)
 {
     struct arena *a = arena_new();
     const struct param **of = program_params(p, a);
+    const int *maker = program_makers(p, a);
     bool any = false;
     for (int i = 0; i < p->ncalls; i++)
-        any |= attends(a, of, &p->calls[i]);
+        any |= attends(a, p, of, maker, i) >= 0;
     arena_free(a);
     return any;
+}
+
+/* The last call that may hold what call i's function returns beside its result: the functions around bind it to a name
+ * that no line reads, and return it or put it in a list. */
+static int
+passed_on(const struct tracer *t, int i)
+{
+    const struct stack *s = &t->stacks[i];
+    int end = -1;
+    for (int level = s->n - 2; level >= 0 && s->at[level].nbindings > 1; level--) {
+        const struct spot *line = &s->at[level];
+        const char *name = line->binding[line->nbindings - 1].name;
+        if (line->binding[0].of != line->nbindings)
+            break;
+        for (int k = s->end[level + 1] + 1; k <= s->end[level]; k++)
+            if (t->stacks[k].n > level && mentions(&t->stacks[k].at[level], name))
+                return end;
+        end = s->end[level];
+    }
+    return end;
 }
 
 /* Weights of attention that its function returns, in a tuple that its callers pass on: the layer around that has them
@@ -2655,10 +2708,13 @@ hold_weights(struct tracer *t, int *until)
 {
     const struct param **of = program_params(t->p, t->a);
     for (int i = 0; i < t->p->ncalls; i++) {
-        const struct call *c = &t->p->calls[i];
-        int layer = t->stacks[i].n - 3;
-        if (layer >= 0 && attends(t->a, of, c) && until[c->args[0].i] < t->stacks[i].end[layer])
-            until[c->args[0].i] = t->stacks[i].end[layer];
+        const struct stack *s = &t->stacks[i];
+        const int weights = attends(t->a, t->p, of, t->maker, i);
+        if (weights < 0)
+            continue;
+        const bool library = strstr(python_inner(t->p->calls[i].stack), "site-packages/");
+        const int end = !library ? passed_on(t, i) : s->n > 2 ? s->end[s->n - 3] : -1;
+        until[weights] = until[weights] < end ? end : until[weights];
     }
 }
 
