@@ -332,7 +332,8 @@ static int
 listed_as(const struct dynamo *d, int at)
 {
     const struct program *p = d->l->p;
-    const char *name = p->params[at].name, *last = strrchr(name, '.');
+    const char *name = p->params[at].name, *parametrized = strstr(name, ".parametrizations."),
+               *last = parametrized ? parametrized : strrchr(name, '.'); /* torch/nn/utils/parametrize.py */
     size_t n = last ? (size_t)(last - name) : 0;
     while (n > 0 && name[n - 1] != '.')
         n--;
