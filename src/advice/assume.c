@@ -146,6 +146,10 @@ static const struct {
                            .settles = "torch.backends.cudnn.version() says which: --assume recurrent=cudnn or "
                                       "recurrent=cells",
                            .sure = SURE_UPDATE},
+    [ALTERNATIVE_MERGED] = {.open = true,
+                            .what = "merged call",
+                            .settles = "a file of memlint.export has each",
+                            .sure = SURE_UPDATE},
     [ALTERNATIVE_KERNEL] = {.runs = true,
                             .open = true,
                             .what = "bitsandbytes",

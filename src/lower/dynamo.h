@@ -49,6 +49,7 @@ struct dynamo {
     bool *referenced;       /* params named by any text */
     struct names *read;     /* full names of what lines read as "self.name"; NULL not asked for yet */
     int again;              /* calls being made again, one for the other */
+    bool clones_left_out;   /* the last time that numbers told it, before a layer whose text went */
     bool trained;           /* the exporter saw the model in training mode */
     bool takes_batch;       /* and a batch norm */
     bool drops;             /* some line, module or class says dropout */

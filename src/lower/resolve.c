@@ -468,6 +468,76 @@ drop_before_host(struct dynamo *d, const struct group *g, int tensor)
     return drop(d, &d->groups[at], slot, false, stack);
 }
 
+/* The length of a traced name without its number, and that: "_to_copy_2"; 0 it has none. */
+static size_t
+numbered(const char *name, int *number)
+{
+    size_t n = strlen(name), root = n;
+    while (root && name[root - 1] >= '0' && name[root - 1] <= '9')
+        root--;
+    const bool has = root && root < n && name[root - 1] == '_';
+    *number = has ? atoi(name + root) : 0;
+    return has ? root - 1 : n;
+}
+
+/* The numbers of traced clones that a group's text names, or is: the least and the greatest; false none. */
+static bool
+clones_named(const struct group *g, int *least, int *most)
+{
+    static const char clone[] = "clone";
+    const char *texts[] = {g->fx_name, g->args};
+    bool any = false;
+    for (int i = 0; i < COUNT(texts); i++)
+        for (const char *p = texts[i]; p && (p = strstr(p, clone)); p += strlen(clone)) {
+            const char *end = p + strlen(clone);
+            int number = *end == '_' ? atoi(end + 1) : 0;
+            if ((p > texts[i] && p[-1] != '%') || (*end == '_' ? !number : strchr("),] ", *end) == NULL))
+                continue;
+            *least = !any || number < *least ? number : *least;
+            *most = !any || number > *most ? number : *most;
+            any = true;
+        }
+    return any;
+}
+
+/* Whether the traced program had a clone there that the file has not, as the numbers of those before and behind tell;
+ * behind the last as where one was left out before. */
+static bool
+clone_left_out(struct dynamo *d, const struct group *g)
+{
+    int before = -1, behind = -1, least, most;
+    for (const struct group *h = d->groups; h < d->groups + d->ngroups; h++)
+        if (clones_named(h, &least, &most)) {
+            if (h <= g)
+                before = most > before ? most : before;
+            else if (most > before)
+                behind = behind < 0 || least < behind ? least : behind;
+        }
+    d->clones_left_out = behind < 0 ? d->clones_left_out : behind > before + 1;
+    return d->clones_left_out;
+}
+
+/* "x.permute(0, 3, 1, 2).contiguous()" before a layer whose own text went: its line, or a function, made it so. */
+static int
+copy_before_host(struct dynamo *d, const struct group *g, int slot)
+{
+    const struct program *p = d->l->p;
+    const struct call *m = group_maker(p, slot);
+    if (!m || !target_is(m->target, TARGET_REORDERS) || !clone_left_out(d, g))
+        return slot;
+    const int at = (int)(m - p->calls);
+    struct call *c = group_call(d, g, "aten.contiguous.default", 1);
+    c->args[0] = (struct arg){.kind = ARG_SLOT, .i = slot};
+    c->scope = p->calls[at].scope;
+    c->scopes = p->calls[at].scopes;
+    c->stack = p->calls[at].stack;
+    c->frames = p->calls[at].frames;
+    c->location = p->calls[at].location;
+    slot = c->outs[0];
+    group_move(d, p->ncalls - 1, at + 1);
+    return slot;
+}
+
 int
 resolve_host(struct dynamo *d, const struct group *g, const char *norm_weight)
 {
@@ -502,7 +572,7 @@ resolve_host(struct dynamo *d, const struct group *g, const char *norm_weight)
     bool transposed = node_call(n) == CALL_CONV_TRANSPOSE, gemm = node_call(n) == CALL_GEMM;
     int input = lost_pad(d, g, n->in[0]);
     bool padded = input != l->slot_of[n->in[0]];
-    input = padded ? input : drop_before_host(d, g, n->in[0]);
+    input = padded ? input : copy_before_host(d, g, drop_before_host(d, g, n->in[0]));
     struct call *c = group_call(d, g, gemm ? "aten.linear.default" : "aten.convolution.default", gemm ? 3 : 9);
     c->scope = weight->module;
     c->name = l->p->modules[weight->module].path;
@@ -1758,18 +1828,6 @@ before_later(const struct dynamo *d, const struct group *g, int at)
     return at;
 }
 
-/* The length of a traced name without its number, and that: "_to_copy_2"; 0 it has none. */
-static size_t
-numbered(const char *name, int *number)
-{
-    size_t n = strlen(name), root = n;
-    while (root && name[root - 1] >= '0' && name[root - 1] <= '9')
-        root--;
-    const bool has = root && root < n && name[root - 1] == '_';
-    *number = has ? atoi(name + root) : 0;
-    return has ? root - 1 : n;
-}
-
 /* A cast, of which the traced program had more than the file has, as their numbers tell. */
 static bool
 is_cast_of_more(const struct dynamo *d, const struct call *c)
@@ -1969,16 +2027,25 @@ lost_duplicate(struct dynamo *d, const struct group *g, const char *name, int sl
     }
     int first = p->ncalls;
     bool other = detach_other(d, g, &again);
-    if (!stack && !other && again.op && again.op->grad && !target_is(again.target, TARGET_VIEWS | TARGET_REORDERS) &&
-        read_beside(d->l->a, again.stack, reader->stack))
+    bool unseen = !stack && !other && again.op && again.op->grad &&
+                  !target_is(again.target, TARGET_VIEWS | TARGET_REORDERS) &&
+                  read_beside(d->l->a, again.stack, reader->stack),
+         early = false;
+    if (unseen && strcmp(p->modules[p->calls[i].scope].path, p->modules[again.scope].path) == 0) {
+        program_assume(p, ALTERNATIVE_MERGED,
+                       "calls that the exporter merged with equal ones run where they are read, unless a line that is "
+                       "left shows it");
+        early = setup_instead(d->l->s, ALTERNATIVE_MERGED);
+    } else if (unseen) {
         graph_doubt(d->l->g, reader->name, reader->op, NULL,
                     "the exporter merged %s with an equal call, and no line that is left shows when it ran",
                     spelled_bare(again.target));
+    }
     *PUSH(d->l->a, p->calls, p->ncalls, p->cap_calls) = again;
     if (stack)
         group_move(d, first, before_later(d, g, first));
     bool behind = other || next_read(&(struct call_reads){.call = &again}) < 0;
-    if (!stack && behind) /* on the line behind */
+    if (!stack && (behind || early)) /* on the line behind */
         group_move(d, first, i + 1);
     else if (!stack && target_is(again.target, TARGET_VIEWS | TARGET_REORDERS) && reader->stack)
         p->calls[first].stack = NULL; /* of a line that is not known */
