@@ -147,7 +147,7 @@ lower_lost_outputs(struct dynamo *d)
             continue;
         }
         if (!spelled(name, COPIES)) {
-            resolve_left_out(d, &d->groups[at], name);
+            l->slot_of[out] = resolve_identity(d, &d->groups[at], name, l->slot_of[out]);
             continue;
         }
         int before = l->p->ncalls;

@@ -249,6 +249,9 @@ int resolve_constant(struct dynamo *d, const struct group *g, const char *name, 
 /* The module keeps what the call makes of its parameter, the first argument, as an attribute until its next call. */
 void resolve_kept(struct dynamo *d, struct call *c);
 
+/* What adding 0 or multiplying by 1 made of a slot, or the first of two that bound, which the exporter's optimizer
+ * dropped; a doubt and the slot where that call is another one. */
+int resolve_identity(struct dynamo *d, const struct group *g, const char *name, int slot);
 /* What changes no number was left out, as a sum of one element is; but PyTorch makes a tensor: a doubt. */
 void resolve_left_out(struct dynamo *d, const struct group *g, const char *name);
 /* The slot of a tensor that another statement made; of the same call again, where the group's line writes it, too, and

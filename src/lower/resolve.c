@@ -1614,9 +1614,8 @@ makers_line(const struct dynamo *d, const struct group *g, const struct call *ma
     return hides && shows && !python_writes(line, lost->target) ? NULL : made;
 }
 
-/* Adding 0 or multiplying by 1, or the first of two that bound, dropped by the exporter's optimizer. */
-static int
-lost_identity(struct dynamo *d, const struct group *g, const char *name, int slot)
+int
+resolve_identity(struct dynamo *d, const struct group *g, const char *name, int slot)
 {
     if (!spelled(name, HAS_IDENTITY)) {
         const struct aten *op = aten_find(spelled_stem(d->l->a, name));
@@ -1978,11 +1977,11 @@ lost_duplicate(struct dynamo *d, const struct group *g, const char *name, int sl
     struct program *p = d->l->p;
     bool item = was && spelled_as(name, "getitem") && spelled_as(was, "getitem");
     if (learned_number(d, g, name))
-        return lost_identity(d, g, name, slot);
+        return resolve_identity(d, g, name, slot);
     const struct call *maker = group_maker(p, slot);
     if (!maker || maker->outs[0] != slot || (!item && !spelled_after(name, maker->target))) {
         int norm = maker && target_named(maker->target, "_weight_norm_interface") ? norm_again(d, g, name) : -1;
-        return norm >= 0 ? norm : lost_identity(d, g, name, slot);
+        return norm >= 0 ? norm : resolve_identity(d, g, name, slot);
     }
     int i = (int)(maker - p->calls);
     if (made_for_reader(p, &p->calls[i]) || ends_statement(p->calls[i].target))
