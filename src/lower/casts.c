@@ -450,17 +450,19 @@ void
 casts_made(struct lowering *l)
 {
     struct program *p = l->p;
-    for (int i = 0; i < p->ncalls; i++)
-        if (p->calls[i].op && aten_arg(p->calls[i].op, "num_layers") >= 0)
-            make_states(p, &p->calls[i]);
     const char **names = NEWN(l->a, const char *, p->ncalls + 1);
     bool any = false;
     for (int i = 0; i < p->ncalls; i++)
-        if (made_in(&p->calls[i]) >= 0 && p->calls[i].stack) {
-            const char *line = fx_line(l->a, p->calls[i].stack);
-            any |= (names[i] = typed_after(l->a, line)) != NULL;
-            p->calls[i].either_type |= !names[i] && made_out_of_sight(l->a, &p->calls[i], line);
-        }
+        if (p->calls[i].op && aten_arg(p->calls[i].op, "num_layers") >= 0)
+            make_states(p, &p->calls[i]);
+    for (int i = 0; i < p->ncalls; i++) {
+        struct call *c = &p->calls[i];
+        if (!c->op || !c->stack || made_in(c) < 0)
+            continue;
+        const char *line = fx_line(l->a, c->stack);
+        any |= (names[i] = typed_after(l->a, line)) != NULL;
+        c->either_type |= !names[i] && made_out_of_sight(l->a, c, line);
+    }
     const int *slots = any ? python_meant(p, l->a, names) : NULL;
     for (int i = 0; i < p->ncalls && any; i++)
         if (slots[i] >= 0)
