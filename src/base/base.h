@@ -335,7 +335,8 @@ enum alternative {
     ALTERNATIVE_NORMS,
     ALTERNATIVE_SILU,
     ALTERNATIVE_MAX,
-    ALTERNATIVE_TURNED, /* contiguous() before a convolution */
+    ALTERNATIVE_EARLY,  /* log_softmax, before what lies between it and its loss */
+    ALTERNATIVE_TURNED, /* contiguous() before a convolution or a view */
     ALTERNATIVE_LEFT,   /* likewise, or dropout of 0, of which a name is left */
     ALTERNATIVE_BUFFERS,
     ALTERNATIVE_FOLDED,   /* the most that a buffer or parameter may be which became a constant */

@@ -138,22 +138,11 @@ put_back_dropout(struct lost *x, const struct node *n, int at)
 static void
 drop_before(struct lowering *l, int at)
 {
-    struct program *p = l->p;
-    lower_call(l, "aten.dropout.default", 3);
-    struct call *made = &p->calls[p->ncalls - 1], drop = *made;
-    const struct call *reader = &p->calls[at];
-    drop.node = reader->node;
-    drop.name = reader->name;
-    drop.scope = reader->scope;
-    drop.location = reader->location;
-    drop.stack = reader->stack;
-    drop.frames = reader->frames;
-    drop.args[0] = reader->args[0];
-    drop.args[1] = FLT(0.1);
-    drop.args[2] = BOOL(true);
-    memmove(&p->calls[at + 1], &p->calls[at], sizeof(drop) * (size_t)(p->ncalls - 1 - at));
-    p->calls[at] = drop;
-    p->calls[at + 1].args[0] = (struct arg){.kind = ARG_SLOT, .i = drop.outs[0]};
+    struct call *drop = lower_call_at(l, at, at, "aten.dropout.default", 3), *reader = drop + 1;
+    drop->args[0] = reader->args[0];
+    drop->args[1] = FLT(0.1);
+    drop->args[2] = BOOL(true);
+    reader->args[0] = (struct arg){.kind = ARG_SLOT, .i = drop->outs[0]};
 }
 
 void

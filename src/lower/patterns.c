@@ -976,6 +976,95 @@ emit_scatter_add(struct matcher *x, const struct node *n)
     finish(x, c, n->out[0]);
 }
 
+/* The node that turns what n reads, which is no parameter. */
+static const struct node *
+turned_by(const struct matcher *x, const struct node *n)
+{
+    const struct node *turn = x->by_torch ? maker(x, n->in[0]) : NULL;
+    return turn && node_call(turn) == CALL_PERMUTE && !matcher_constant(x, turn->in[0]) ? turn : NULL;
+}
+
+static struct arg
+perhaps_contiguous(struct matcher *x, const struct node *n, struct arg turned)
+{
+    program_assume(x->l->p, ALTERNATIVE_TURNED,
+                   "what is turned before a convolution or a view is not made contiguous: the file can't tell");
+    return turned.kind == ARG_SLOT && setup_instead(x->l->s, ALTERNATIVE_TURNED)
+               ? called(x, n, "aten.contiguous.default", turned, none, none, none)
+               : turned;
+}
+
+/* Whether what was dense before it was turned has these sizes as a view: what becomes one dimension stood side by side
+ * before. */
+static bool
+views_turned(const struct node *turn, const struct tensor *t, const struct tensor *out)
+{
+    const struct attr *perm = node_attr(turn, "perm");
+    if (!perm || perm->type != ATTR_INTS || perm->n != t->rank)
+        return false;
+    for (int i = 0, o = 0; i < t->rank && o < out->rank;) {
+        int64_t have = 1, want = out->dims[o++].n;
+        for (int64_t last = -1; have < want && i < t->rank; i++) {
+            if (t->dims[i].n < 1)
+                return false;
+            if (have > 1 && t->dims[i].n > 1 && perm->ints[i] != last + 1)
+                return false;
+            last = t->dims[i].n > 1 ? perm->ints[i] : last;
+            have *= t->dims[i].n;
+        }
+        while (want < have && o < out->rank)
+            want *= out->dims[o++].n;
+        if (want != have)
+            return false;
+    }
+    return true;
+}
+
+/* Whether a turn leaves the order of all dimensions that have more than one element. */
+static bool
+keeps_order(const struct node *turn, const struct tensor *t)
+{
+    const struct attr *perm = node_attr(turn, "perm");
+    int64_t last = -1;
+    bool kept = perm && perm->type == ATTR_INTS && perm->n == t->rank;
+    for (int i = 0; i < t->rank && kept; i++) {
+        kept = t->dims[i].n == 1 || perm->ints[i] > last;
+        last = t->dims[i].n == 1 ? last : perm->ints[i];
+    }
+    return kept;
+}
+
+/* Query, key and value, which nn.MultiheadAttention turns and views without a copy. Source: multi_head_attention_forward
+ * in torch/nn/functional.py. */
+static bool
+turns_heads(const struct matcher *x, const struct node *turn, const struct node *view)
+{
+    static const int64_t turned[] = {1, 0, 2};
+    const struct attr *perm = node_attr(turn, "perm");
+    const struct node *heads = maker(x, turn->in[0]);
+    return perm && perm->type == ATTR_INTS && perm->n == COUNT(turned) &&
+           memcmp(perm->ints, turned, sizeof(turned)) == 0 && heads && is(heads, "Reshape") &&
+           tensor_at(x, heads->in[0])->rank == COUNT(turned) && tensor_at(x, view->out[0])->rank == COUNT(turned) + 1;
+}
+
+/* A copy leaves no node, and none is needed for these sizes: people write contiguous() before view(). */
+static bool
+match_turned_view(struct matcher *x, const struct node *n)
+{
+    const struct node *turn = turned_by(x, n);
+    const struct tensor *t = tensor_at(x, n->in[0]);
+    return turn && !keeps_order(turn, t) && views_turned(turn, t, tensor_at(x, n->out[0])) && !turns_heads(x, turn, n);
+}
+
+static void
+emit_turned_view(struct matcher *x, const struct node *n)
+{
+    struct arg in = perhaps_contiguous(x, n, matcher_arg(x, n, n->in[0], "input"));
+    struct call *c = matcher_call(x, n, "aten.reshape.default", 1);
+    c->args[0] = in;
+    finish(x, c, n->out[0]);
+}
+
 /* Query, key and value of nn.MultiheadAttention in one tensor, or key and value of what is attended to:
  * proj.unflatten(-1, (3, E)).unsqueeze(0).transpose(0, -2).squeeze(-2).contiguous(). Source: _in_projection_packed in
  * torch/nn/functional.py, from 2.0 on. */
@@ -1024,6 +1113,7 @@ static const struct pattern {
     {"Mul", 0, match_weight_norm, emit_weight_norm},
     {"Mul", 0, match_glu, emit_glu},
     {"Squeeze", 0, match_packed_projection, emit_packed_projection},
+    {"Reshape", 0, match_turned_view, emit_turned_view},
     {"Slice", 0, match_chunk, emit_chunk},
     {"Slice", 0, match_pieces, emit_pieces},
 };
@@ -1701,13 +1791,8 @@ emit_conv(struct matcher *x, const struct node *n, const char *target)
          folded = computed && whole && !setup_instead(x->l->s, ALTERNATIVE_NORMS);
     struct arg in = matcher_arg(x, n, n->in[0], "input"), weight = matcher_arg(x, n, n->in[1], "weight");
     struct arg bias = n->nin > 2 && !folded ? matcher_arg(x, n, n->in[2], "bias") : NONE;
-    const struct node *turn = x->by_torch && in.kind == ARG_SLOT ? maker(x, n->in[0]) : NULL;
-    if (turn && node_call(turn) == CALL_PERMUTE) {
-        program_assume(x->l->p, ALTERNATIVE_TURNED,
-                       "what is turned before a convolution is not made contiguous: the file can't tell");
-        if (setup_instead(x->l->s, ALTERNATIVE_TURNED))
-            in = called(x, n, "aten.contiguous.default", in, none, none, none);
-    }
+    if (turned_by(x, n))
+        in = perhaps_contiguous(x, n, in);
     if (computed && !whole)
         weight = weight_normalized(x, n, weight);
     int spatial = w->rank - 2;
@@ -2620,6 +2705,49 @@ share_again(struct matcher *x)
     x->again = -1;
 }
 
+/* Behind the call that made what call `at` reads; `at` where nothing runs in between that a gradient goes through. */
+static int
+place_behind(const struct program *p, int at, const bool *grown)
+{
+    int from = at;
+    bool apart = false;
+    for (int i = at - 1; i >= 0 && from == at; i--)
+        for (int k = 0; k < p->calls[i].nouts; k++)
+            from = p->calls[i].outs[k] == (int)p->calls[at].args[0].i ? i + 1 : from;
+    for (int i = from; i < at; i++)
+        apart |= grown[i];
+    return apart ? from : at;
+}
+
+/* The exporter merges log_softmax and the nll_loss that reads it, wherever that is. Source: fuseLogSoftmaxNllLoss in
+ * torch/csrc/jit/passes/onnx/peephole.cpp. */
+static void
+part_losses(struct lowering *l)
+{
+    struct program *p = l->p;
+    bool *grows = lower_trained(p, l->a), *grown = NEWN(l->a, bool, p->ncalls + 1), apart = false;
+    for (int i = 0; i < p->ncalls; i++)
+        grown[i] = lower_grows(&p->calls[i], grows);
+    for (int i = p->ncalls - 1; i >= 0; i--) {
+        const struct call *c = &p->calls[i];
+        bool merged = strcmp(c->target, "aten.cross_entropy_loss.default") == 0 && c->args[0].kind == ARG_SLOT;
+        int at = merged ? place_behind(p, i, grown) : i;
+        apart |= at < i;
+        if (at == i || !setup_instead(l->s, ALTERNATIVE_EARLY))
+            continue;
+        struct call *softmax = lower_call_at(l, at, i, "aten.log_softmax.int", 2), *loss = &p->calls[i + 1];
+        softmax->args[0] = loss->args[0];
+        softmax->args[1] = INT(1);
+        loss->args[0].i = softmax->outs[0];
+        loss->target = "aten.nll_loss_nd.default";
+        loss->op = aten_find(loss->target);
+    }
+    if (apart)
+        program_assume(p, ALTERNATIVE_EARLY,
+                       "the log_softmax of a loss runs with it, not before what lies in between: the file has both as "
+                       "one node");
+}
+
 /* Where a gradient goes through a part that was written: what autograd keeps then hangs on how. */
 static void
 doubt_written(const struct matcher *x)
@@ -2729,6 +2857,8 @@ lower_patterns(struct lowering *l)
     register_params(l);
     if (l->s->mode == MODE_TRAINING)
         doubt_written(&x);
+    if (x.by_torch && l->s->mode == MODE_TRAINING)
+        part_losses(l);
     if (x.by_torch && l->s->mode == MODE_TRAINING)
         program_assume(
             l->p, ALTERNATIVE_LOCALS,

@@ -180,7 +180,7 @@ struct program {
     int *parts;  /* with sequence parallelism what the units read that goes along the sequence: slots, -1 behind them */
     int *wholes; /* and what is read of them behind the units */
     const char *columns, *rows; /* linear layers that GPUs share, "blocks.*.up, blocks.*.q"; NULL none */
-    unsigned asked;             /* bits 1 << enum alternative: with none of the others it would be another program */
+    uint64_t asked;             /* bits 1 << enum alternative: with none of the others it would be another program */
     int *held;                  /* python_holds, which step_holds asks once */
     const char **held_by;       /* and the names, NULL where an expression holds it */
     unsigned held_most;         /* what it was asked with */
