@@ -207,6 +207,10 @@ lost_new(struct lowering *l)
         x.evaluation &= node_call(&g->n[i]) != CALL_DROPOUT;
         x.trained |= node_is(&g->n[i], OP_DRAWS) || node_int(&g->n[i], "training_mode", 0);
     }
+    for (int i = 0; i < g->nn && !x.unfolded; i++) {
+        int in = node_call(&g->n[i]) == CALL_PERMUTE && g->n[i].nin ? g->n[i].in[0] : -1;
+        x.unfolded = in >= 0 && g->t[in].is_initializer;
+    }
     for (int i = 0; i < g->nt; i++) {
         const char *dot = g->t[i].is_initializer ? strrchr(g->t[i].name, '.') : NULL;
         if (dot)
@@ -239,7 +243,7 @@ lost_end(const struct lost *x)
     if (x->evaluation && !x->trained && !x->dropout && x->l->g->producer && strcmp(x->l->g->producer, "pytorch") == 0)
         lost_unseen(x->l);
     if (x->dropout)
-        program_assume(x->l->p, ALTERNATIVE_DROPOUT,
+        program_assume(x->l->p, x->unfolded ? ALTERNATIVE_DROPS : ALTERNATIVE_DROPOUT,
                        "dropout that an evaluation export removed is put back where the names of modules show its "
                        "place, with a probability above 0");
 }

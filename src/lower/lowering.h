@@ -71,6 +71,7 @@ struct lost {
     struct names *modules;  /* paths of all modules that nodes and weights name */
     bool evaluation;        /* dropout would have been removed */
     bool trained;           /* no: the export was made in training mode */
+    bool unfolded;          /* perhaps: by default an export in evaluation mode folds transposes of weights */
     bool in_place, dropout; /* put back somewhere */
 };
 struct lost lost_new(struct lowering *l);
