@@ -336,6 +336,7 @@ enum alternative {
     ALTERNATIVE_SILU,
     ALTERNATIVE_MAX,
     ALTERNATIVE_EARLY,  /* log_softmax, before what lies between it and its loss */
+    ALTERNATIVE_TWICE,  /* what is equal, which the exporter writes once */
     ALTERNATIVE_TURNED, /* contiguous() before a convolution or a view */
     ALTERNATIVE_LEFT,   /* likewise, or dropout of 0, of which a name is left */
     ALTERNATIVE_BUFFERS,

@@ -2426,6 +2426,25 @@ named_weight(const char *name)
     return strncmp(last, "weight", 6) == 0 || strncmp(last, "bias", 4) == 0 || strncmp(last, "original", 8) == 0;
 }
 
+static bool
+same_module(const char *a, const char *b)
+{
+    const char *ea = strrchr(a, '.'), *eb = strrchr(b, '.');
+    size_t na = ea ? (size_t)(ea - a) : 0, nb = eb ? (size_t)(eb - b) : 0;
+    return na == nb && strncmp(a, b, na) == 0;
+}
+
+/* Whether torch.nn would call a parameter so: a bias of more dimensions has a weight beside it, as LayerNorm's. */
+static bool
+named_parameter(const struct matcher *x, const struct tensor *t)
+{
+    bool named = named_weight(t->name), alone = strncmp(path_last(t->name), "bias", 4) == 0 && t->rank != 1;
+    for (int i = 0; i < x->g->nt && named && alone; i++)
+        alone = !(x->g->t[i].is_initializer && same_module(t->name, x->g->t[i].name) &&
+                  strstr(path_last(x->g->t[i].name), "weight"));
+    return named && !alone;
+}
+
 /* Whether a product reads the slot as its left side, and data as its right one: an adjacency as often as a weight. So
  * is what an einsum reads beside data, such as a queue of negatives. */
 static bool
@@ -2493,14 +2512,6 @@ keeps_weights_in_constants(const struct matcher *x)
     return !x->by_torch && !initializer;
 }
 
-static bool
-same_module(const char *a, const char *b)
-{
-    const char *ea = strrchr(a, '.'), *eb = strrchr(b, '.');
-    size_t na = ea ? (size_t)(ea - a) : 0, nb = eb ? (size_t)(eb - b) : 0;
-    return na == nb && strncmp(a, b, na) == 0;
-}
-
 /* What hooks register beside NAME_orig is no parameter. Source: BasePruningMethod.apply in torch/nn/utils/prune.py,
  * SpectralNorm.apply in torch/nn/utils/spectral_norm.py. */
 static bool
@@ -2532,7 +2543,7 @@ find_buffers(struct matcher *x, const struct names *modules)
         int at = g->t[i].is_initializer ? names_find(x->params, g->t[i].name) : -1;
         if (at >= 0 && is_beside(x, g->t[i].name))
             p->params[at].kind = PARAM_BUFFER;
-        if (at < 0 || p->params[at].kind != PARAM_TRAINED || weight[p->params[at].slot] || named_weight(g->t[i].name))
+        if (at < 0 || p->params[at].kind != PARAM_TRAINED || weight[p->params[at].slot] || named_parameter(x, &g->t[i]))
             continue;
         const struct place here = {.path = g->t[i].name, .modules = modules};
         const struct fact *f = fact_next(x->l, NULL, 1u << FACT_TRAINED | 1u << FACT_BUFFER, &here);
@@ -2683,18 +2694,54 @@ merged_input(const struct matcher *x, const struct node *n, const char **module)
     return -1;
 }
 
-/* Until the node that reads it is there, the tensor is what its reader's module made. */
+static bool
+squares(const struct node *n, int tensor)
+{
+    return n->nin == 2 && n->in[0] == tensor && (is(n, "Pow") || (is(n, "Mul") && n->in[1] == tensor));
+}
+
+/* What n reads and another node squares, a difference from a mean: (x - u) / sqrt(((x - u) ** 2).mean()). */
+static int
+difference_twice(const struct matcher *x, const struct node *n)
+{
+    for (int k = 0; k < n->nin; k++) {
+        const struct node *m = n->in[k] >= 0 ? maker(x, n->in[k]) : NULL,
+                          *mean = m && is(m, "Sub") ? maker(x, m->in[1]) : NULL;
+        const struct tensor *t = tensor_at(x, n->in[k]);
+        bool squared = false;
+        if (!mean || !is(mean, "ReduceMean") || mean->in[0] != m->in[0] || squares(n, n->in[k]) ||
+            !matcher_same_module(x, n, m))
+            continue;
+        for (int u = 0; u < t->nusers; u++)
+            squared |= squares(&x->g->n[t->users[u]], n->in[k]);
+        if (squared)
+            return k;
+    }
+    return -1;
+}
+
+/* Until the node that reads it is there, the tensor is what its reader's module made, or its line. */
 static void
 make_again(struct matcher *x, const struct node *n)
 {
-    const char *module;
-    int k = x->by_torch && x->again < 0 ? merged_input(x, n, &module) : -1;
+    const char *module = NULL;
+    int k = x->by_torch && x->again < 0 ? merged_input(x, n, &module) : -1,
+        twice = k < 0 && x->by_torch && x->again < 0 ? difference_twice(x, n) : -1;
+    if (twice >= 0) {
+        program_assume(x->l->p, ALTERNATIVE_TWICE,
+                       "a difference from a mean that is squared is computed once, though the program may write it "
+                       "twice: the file has what is equal once");
+        k = setup_instead(x->l->s, ALTERNATIVE_TWICE) ? twice : -1;
+    }
     if (k < 0)
         return;
     const struct node *m = maker(x, n->in[k]);
     x->again = n->in[k];
     x->shared = x->l->slot_of[x->again];
-    emit_again(x, m, n, module);
+    if (module)
+        emit_again(x, m, n, module);
+    else
+        emit_one(x, m);
 }
 
 static void
