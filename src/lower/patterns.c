@@ -213,6 +213,29 @@ tied_table(struct matcher *x, int weight)
     return NULL;
 }
 
+/* torch.nn's own modules call their parameters so, and no buffer. */
+static bool
+named_weight(const char *name)
+{
+    const char *last = path_last(name);
+    return strncmp(last, "weight", 6) == 0 || strncmp(last, "bias", 4) == 0 || strncmp(last, "original", 8) == 0;
+}
+
+/* Whether a weight is read several times that has no name of torch.nn's: x @ w.T, or F.linear(x, w), whose cast autocast
+ * keeps for the next. Source: cached_cast in aten/src/ATen/autocast_mode.cpp. */
+static bool
+is_product(struct matcher *x, const struct node *mm, int weight)
+{
+    const struct node *t = maker(x, mm->in[1]);
+    const struct tensor *w = tensor_at(x, weight);
+    if (!x->by_torch || !t || (w->nusers < 2 && tensor_at(x, t->out[0])->nusers < 2) || named_weight(w->name))
+        return false;
+    program_assume(x->l->p, ALTERNATIVE_PRODUCTS,
+                   "a product with a transposed parameter that is read several times, and is no layer's weight, is "
+                   "x @ w.T, not F.linear(x, w): the file can't tell them apart");
+    return !setup_instead(x->l->s, ALTERNATIVE_PRODUCTS);
+}
+
 static void
 emit_linear(struct matcher *x, const struct node *n)
 {
@@ -227,10 +250,13 @@ emit_linear(struct matcher *x, const struct node *n)
     q = q ? q : matcher_param(x, weight, mm, "weight", folded, false);
     struct arg w = {.kind = ARG_SLOT, .i = q->slot}, b = matcher_arg(x, mm, bias, "bias");
     x->l->slot_of[weight] = q->slot;
-    struct call *c = matcher_call(x, mm, "aten.linear.default", 3);
+    bool product = !biased && is_product(x, mm, weight);
+    w = product ? called(x, mm, "aten.t.default", w, none, none, none) : w;
+    struct call *c = matcher_call(x, mm, product ? "aten.matmul.default" : "aten.linear.default", product ? 2 : 3);
     c->args[0] = in;
     c->args[1] = w;
-    c->args[2] = b;
+    if (!product)
+        c->args[2] = b;
     finish(x, c, n->out[0]);
 }
 
@@ -2416,14 +2442,6 @@ weights_of(const struct aten *op)
         bits |= at >= 0 ? 1u << at : 0;
     }
     return bits;
-}
-
-/* torch.nn's own modules call their parameters so, and no buffer. */
-static bool
-named_weight(const char *name)
-{
-    const char *last = path_last(name);
-    return strncmp(last, "weight", 6) == 0 || strncmp(last, "bias", 4) == 0 || strncmp(last, "original", 8) == 0;
 }
 
 static bool
