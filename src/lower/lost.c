@@ -181,6 +181,82 @@ put_back_cast(struct lost *x, int at)
     put_before(x, at);
 }
 
+/* ---- gradients --------------------------------------------------------------------------------------------------- */
+
+/* The tensor whose norm that is, as it is or with what keeps it from 0; -1 none. */
+static int
+norm_of(const struct graph *g, int tensor)
+{
+    enum { MOST = 4 };
+    for (int hops = 0; hops < MOST && tensor >= 0 && g->t[tensor].producer >= 0; hops++) {
+        const struct node *n = &g->n[g->t[tensor].producer];
+        tensor = n->nin ? n->in[0] : -1;
+        if (node_call(n) == CALL_NORM_2)
+            return tensor;
+    }
+    return -1;
+}
+
+/* Norms of parameters alone, and what is divided by its norm, that a program may detach, as power iterations and DoRA
+ * do: parameters below get a gradient another way. */
+static bool *
+find_detached(const struct lowering *l)
+{
+    const struct graph *g = l->g;
+    bool *detached = NEWN(l->a, bool, g->nn + 1), *data = NEWN(l->a, bool, g->nt + 1),
+         *reached = NEWN(l->a, bool, g->nt + 1);
+    for (int i = 0; i < g->nin; i++)
+        data[g->in[i]] = true;
+    for (int i = 0; i < g->nout; i++)
+        reached[g->out[i]] = true;
+    for (int i = 0; i < g->nn; i++) {
+        const struct node *n = &g->n[i];
+        bool reads = false;
+        for (int k = 0; k < n->nin; k++)
+            reads |= n->in[k] >= 0 && data[n->in[k]];
+        for (int k = 0; k < n->nout; k++)
+            if (n->out[k] >= 0)
+                data[n->out[k]] = reads;
+        detached[i] = !reads && n->nin > 0 && n->in[0] >= 0 &&
+                      (node_call(n) == CALL_NORM_2 || (n->nin == 2 && norm_of(g, n->in[1]) == n->in[0]));
+    }
+    for (int i = g->nn - 1; i >= 0; i--) {
+        bool goes = false;
+        for (int k = 0; k < g->n[i].nout; k++)
+            goes |= g->n[i].out[k] >= 0 && reached[g->n[i].out[k]];
+        for (int k = 0; k < g->n[i].nin && goes && !detached[i]; k++)
+            if (g->n[i].in[k] >= 0)
+                reached[g->n[i].in[k]] = true;
+    }
+    for (int i = 0; i < g->nt; i++)
+        reached[i] &= g->t[i].is_initializer && dtypes[g->t[i].dtype].is_float;
+    for (int i = 0; i < g->nn; i++) {
+        const struct node *n = &g->n[i];
+        bool reads = false;
+        for (int k = 0; k < n->nin; k++)
+            reads |= n->in[k] >= 0 && reached[n->in[k]];
+        for (int k = 0; k < n->nout; k++)
+            if (n->out[k] >= 0)
+                reached[n->out[k]] |= reads;
+        detached[i] &= reads;
+    }
+    return detached;
+}
+
+static void
+detach(struct lost *x, const struct node *n)
+{
+    int out = n->out[0];
+    program_assume(x->l->p, ALTERNATIVE_DETACHED,
+                   "norms of parameters have no gradient, as in power iterations: detach() and torch.no_grad() leave "
+                   "nothing in the file");
+    if (setup_instead(x->l->s, ALTERNATIVE_DETACHED))
+        return;
+    struct call *c = call_of(x, x->l->p->ncalls - 1, "aten.detach.default", 1, x->l->slot_of[out]);
+    lower_sizes(x->l, &x->l->g->t[out], &c->rank, &c->size);
+    x->l->slot_of[out] = c->outs[0];
+}
+
 /* ---- the pass ---------------------------------------------------------------------------------------------------- */
 
 /* A module and those around it. */
@@ -211,6 +287,8 @@ lost_new(struct lowering *l)
         int in = node_call(&g->n[i]) == CALL_PERMUTE && g->n[i].nin ? g->n[i].in[0] : -1;
         x.unfolded = in >= 0 && g->t[in].is_initializer;
     }
+    if (l->s->mode == MODE_TRAINING && g->producer && strcmp(g->producer, "pytorch") == 0)
+        x.detached = find_detached(l);
     for (int i = 0; i < g->nt; i++) {
         const char *dot = g->t[i].is_initializer ? strrchr(g->t[i].name, '.') : NULL;
         if (dot)
@@ -232,6 +310,8 @@ lost_after(struct lost *x, const struct node *n, int at)
     put_back_cast(x, at);
     if (x->evaluation && whole)
         put_back_dropout(x, n, x->l->p->ncalls - 1);
+    if (x->detached && x->detached[n - x->l->g->n])
+        detach(x, n);
 }
 
 void

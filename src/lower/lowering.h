@@ -73,6 +73,7 @@ struct lost {
     bool trained;           /* no: the export was made in training mode */
     bool unfolded;          /* perhaps: by default an export in evaluation mode folds transposes of weights */
     bool in_place, dropout; /* put back somewhere */
+    const bool *detached;   /* per node: perhaps; NULL none */
 };
 struct lost lost_new(struct lowering *l);
 void lost_after(struct lost *x, const struct node *n, int call);
