@@ -221,8 +221,8 @@ named_weight(const char *name)
     return strncmp(last, "weight", 6) == 0 || strncmp(last, "bias", 4) == 0 || strncmp(last, "original", 8) == 0;
 }
 
-/* Whether a weight is read several times that has no name of torch.nn's: x @ w.T, or F.linear(x, w), whose cast autocast
- * keeps for the next. Source: cached_cast in aten/src/ATen/autocast_mode.cpp. */
+/* Whether a weight is read several times that has no name of torch.nn's: x @ w.T, or F.linear(x, w), whose cast
+ * autocast keeps for the next. Source: cached_cast in aten/src/ATen/autocast_mode.cpp. */
 static bool
 is_product(struct matcher *x, const struct node *mm, int weight)
 {
@@ -1060,8 +1060,8 @@ keeps_order(const struct node *turn, const struct tensor *t)
     return kept;
 }
 
-/* Query, key and value, which nn.MultiheadAttention turns and views without a copy. Source: multi_head_attention_forward
- * in torch/nn/functional.py. */
+/* Query, key and value, which nn.MultiheadAttention turns and views without a copy. Source:
+ * multi_head_attention_forward in torch/nn/functional.py. */
 static bool
 turns_heads(const struct matcher *x, const struct node *turn, const struct node *view)
 {
