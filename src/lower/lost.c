@@ -31,7 +31,7 @@ mark_in_place(struct lost *x, const struct node *n, struct call *c)
     while (!c->in_place && (f = fact_next(x->l, f, either, &at)) && f->kind == FACT_IN_PLACE)
         c->in_place = f->op || overwrites;
     x->in_place |= c->in_place;
-    c->in_place |= !f && overwrites && lower_is_module(l, n) && lower_overwrites(x->l, c->op->name);
+    c->in_place |= !f && overwrites && lower_overwrites(x->l, c->op->name);
     if (c->in_place)
         lower_in_place(x->l, c);
 }
