@@ -1512,7 +1512,10 @@ emit_selection(struct matcher *x, const struct node *n, struct arg a, struct arg
  * torch/onnx/_internal/torchscript_exporter/symbolic_helper.py. */
 static const struct {
     const char *target, *whole;
-} wholes[] = {{"aten.sum.dim_IntList", "aten.sum.default"}, {"aten.mean.dim", "aten.mean.default"}};
+    bool one; /* dimension, not a list */
+} wholes[] = {{"aten.sum.dim_IntList", "aten.sum.default"},
+              {"aten.mean.dim", "aten.mean.default"},
+              {"aten.prod.dim_int", "aten.prod.default", true}};
 
 static void
 emit_reduce(struct matcher *x, const struct node *n, const char *target)
@@ -1522,8 +1525,12 @@ emit_reduce(struct matcher *x, const struct node *n, const char *target)
     for (int i = 0; i < COUNT(selections) && x->by_torch; i++)
         if (strcmp(selections[i].target, target) == 0 && emit_selection(x, n, a, axes, &selections[i]))
             return;
-    for (int i = 0; i < COUNT(wholes) && axes.kind == ARG_NONE && n->nin == 1 && !keeps && x->by_torch; i++)
-        if (strcmp(wholes[i].target, target) == 0) {
+    for (int i = 0; i < COUNT(wholes); i++) {
+        bool is_row = strcmp(wholes[i].target, target) == 0;
+        if (is_row && axes.kind == ARG_NONE && n->nin == 1 && !keeps && x->by_torch) {
+        if (is_row && wholes[i].one && axes.kind == ARG_LIST && axes.n == 1)
+            axes = axes.list[0];
+    }
             struct call *c = matcher_call(x, n, wholes[i].whole, 1);
             c->args[0] = a;
             finish(x, c, n->out[0]);
@@ -1861,7 +1868,12 @@ static void
 emit_global_pool(struct matcher *x, const struct node *n, const char *target)
 {
     struct arg a = matcher_arg(x, n, n->in[0], "input");
-    struct call *c = matcher_call(x, n, target, 2);
+    int rank = tensor_at(x, n->in[0])->rank;
+    struct call *c = matcher_call(x, n,
+                                  rank == 3   ? "aten.adaptive_avg_pool1d.default"
+                                  : rank == 5 ? "aten.adaptive_avg_pool3d.default"
+                                              : target,
+                                  2);
     c->args[0] = a;
     c->args[1] = INT(1);
     finish(x, c, n->out[0]);

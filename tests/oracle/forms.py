@@ -85,6 +85,10 @@ CASES = {  # of x, which is 4 x 8 x 32; with a module, that is self.op
     "hardtanh": ("self.op(x)", "nn.Hardtanh(-1, 1)"),
     "clamp": "x.clamp(-1, 1)",
     "maximum": "x * x.amax(-1, keepdim=True)",
+    "prod": "x * x.prod(-1, keepdim=True)",
+    "prod_all": "x * x.prod()",
+    "pooled_line": "x * F.adaptive_avg_pool1d(x, 1)",
+    "pooled_volume": "x * F.adaptive_avg_pool3d(x.view(-1, 1, 2, 4, 32), 1).view(-1, 1, 1)",
     "padded_twice": (
         "torch.tanh(self.op[0](x)) * torch.sigmoid(self.op[1](x))",
         "nn.ModuleList([nn.Sequential(nn.ConstantPad1d(1, 0.), nn.Conv1d(8, 8, 3)) for _ in range(2)])",
