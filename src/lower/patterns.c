@@ -278,7 +278,7 @@ mask_of(const struct matcher *x, int tensor, bool *causal)
     *causal = false;
     if (!w || !is(w, "Where"))
         return tensor;
-    const struct node *eq = maker(x, w->in[0]), *tri = eq && is(eq, "Equal") ? maker(x, eq->in[0]) : eq;
+    const struct node *eq = maker(x, w->in[0]), *tri = eq && is(eq, "Equal") ? maker(x, eq->in[0]) : NULL;
     for (int hops = 0; tri && hops < 3 && !is(tri, "Trilu"); hops++)
         tri = tri->nin ? maker(x, tri->in[0]) : NULL;
     if (tri && is(tri, "Trilu")) {
@@ -343,8 +343,8 @@ match_attention(struct matcher *x, const struct node *n)
         const struct node *w = maker(x, t);
         if (mask_of(x, t, &causal) != t && w)
             cover(x, w);
-        for (const struct node *m = causal ? w : NULL; m; m = m->nin ? maker(x, m->in[0]) : NULL)
-            cover(x, m);
+        for (const struct node *m = causal ? w : NULL; m && !node_is(m, OP_SIZES);)
+            cover(x, m), m = m->nin ? maker(x, m->in[0]) : NULL;
     }
     return true;
 }
@@ -928,15 +928,10 @@ emit_index_add(struct matcher *x, const struct node *n)
         from = u->in[0];
     struct arg self, at = matcher_arg(x, n, from, "index"), added = matcher_arg(x, n, source->in[0], "source");
     const struct node *made = maker(x, n->in[0]);
-    if (made && node_is(made, OP_CONSTANT)) { /* zeros_like of what has fixed sizes */
-        struct call *zeros = matcher_call(x, n, "aten.folded.default", 2);
-        zeros->args[0] = (struct arg){.kind = ARG_TEXT, .s = "zeros_like.default"};
-        zeros->args[1] = DTYPE(tensor_at(x, n->in[0])->dtype);
-        lower_sizes(x->l, tensor_at(x, n->in[0]), &zeros->rank, &zeros->size);
-        self = (struct arg){.kind = ARG_SLOT, .i = zeros->outs[0]};
-    } else {
+    if (made && node_is(made, OP_CONSTANT)) /* zeros_like of what has fixed sizes */
+        self = matcher_folded(x, n, n->in[0]);
+    else
         self = matcher_arg(x, n, n->in[0], "self");
-    }
     struct call *c = matcher_call(x, n, "aten.index_add.default", 4);
     c->args[0] = self;
     c->args[1] = INT(node_int(scatter, "axis", 0));
@@ -1528,14 +1523,14 @@ emit_reduce(struct matcher *x, const struct node *n, const char *target)
     for (int i = 0; i < COUNT(wholes); i++) {
         bool is_row = strcmp(wholes[i].target, target) == 0;
         if (is_row && axes.kind == ARG_NONE && n->nin == 1 && !keeps && x->by_torch) {
-        if (is_row && wholes[i].one && axes.kind == ARG_LIST && axes.n == 1)
-            axes = axes.list[0];
-    }
             struct call *c = matcher_call(x, n, wholes[i].whole, 1);
             c->args[0] = a;
             finish(x, c, n->out[0]);
             return;
         }
+        if (is_row && wholes[i].one && axes.kind == ARG_LIST && axes.n == 1)
+            axes = axes.list[0];
+    }
     struct call *c = matcher_call(x, n, target, 3);
     c->args[0] = a;
     c->args[1] = axes;
