@@ -32,6 +32,8 @@ CASES = {  # of x, which is 4 x 8 x 32; with a module, that is self.op
     "var": "x * x.var(-1, keepdim=True)",
     "var_biased": "x * x.var(-1, unbiased=False, keepdim=True)",
     "std_biased": "x * x.std(-1, unbiased=False, keepdim=True)",
+    "var_mean_all": "torch.cat([t.view(1) for t in torch.var_mean(x)]).sum() * x",
+    "std_mean_all": "torch.cat([t.view(1) for t in torch.std_mean(x)]).sum() * x",
     "mse": "x * F.mse_loss(x, x.flip(1))",
     "mse_sum": "x * F.mse_loss(x, x.flip(1), reduction='sum')",
     "bce": "x * F.binary_cross_entropy_with_logits(x, x.detach().sigmoid())",
