@@ -340,6 +340,7 @@ enum alternative {
     ALTERNATIVE_TURNED,   /* contiguous() before a convolution or a view */
     ALTERNATIVE_PRODUCTS, /* with a parameter, by an operator or by F.linear */
     ALTERNATIVE_DETACHED, /* norms of parameters */
+    ALTERNATIVE_SQUARES,  /* by square, which is a power */
     ALTERNATIVE_LEFT,     /* likewise, or dropout of 0, of which a name is left */
     ALTERNATIVE_BUFFERS,
     ALTERNATIVE_FOLDED,   /* the most that a buffer or parameter may be which became a constant */

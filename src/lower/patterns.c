@@ -1189,7 +1189,16 @@ doubt_computed(struct matcher *x, int tensor, struct arg a)
     q->kind = setup_instead(x->l->s, ALTERNATIVE_COMPUTED) ? PARAM_BUFFER : q->kind;
 }
 
-/* All inputs in order. */
+static void
+emit_first(struct matcher *x, const struct node *n, const char *target)
+{
+    struct arg a = matcher_arg(x, n, n->in[0], "input");
+    struct call *c = matcher_call(x, n, target, 1);
+    c->args[0] = a;
+    finish(x, c, n->out[0]);
+}
+
+/* All inputs in order. Source of squares: square in torch/onnx/_internal/torchscript_exporter/symbolic_opset9.py. */
 static void
 emit_inputs(struct matcher *x, const struct node *n, const char *target)
 {
@@ -1201,6 +1210,14 @@ emit_inputs(struct matcher *x, const struct node *n, const char *target)
     }
     if (k == 2 && node_int(n, "broadcast", 0) && a[1].kind == ARG_SLOT)
         a[1] = from_axis(x, n, a[1]);
+    if (k == 2 && x->by_torch && n->in[0] == n->in[1] && is(n, "Mul") && a[0].kind == ARG_SLOT) {
+        program_assume(x->l->p, ALTERNATIVE_SQUARES,
+                       "x * x is no square(x), which autocast computes in fp32: the file can't tell them apart");
+        if (setup_instead(x->l->s, ALTERNATIVE_SQUARES)) {
+            emit_first(x, n, "aten.square.default");
+            return;
+        }
+    }
     const struct reflected *r = NULL;
     for (int i = 0; i < COUNT(reflections) && k == 2 && !r; i++)
         r = strcmp(reflections[i].target, target) == 0 ? &reflections[i] : NULL;
@@ -1219,15 +1236,6 @@ emit_inputs(struct matcher *x, const struct node *n, const char *target)
     }
     struct call *c = matcher_call(x, n, target, k);
     memcpy(c->args, a, sizeof(*a) * (size_t)k);
-    finish(x, c, n->out[0]);
-}
-
-static void
-emit_first(struct matcher *x, const struct node *n, const char *target)
-{
-    struct arg a = matcher_arg(x, n, n->in[0], "input");
-    struct call *c = matcher_call(x, n, target, 1);
-    c->args[0] = a;
     finish(x, c, n->out[0]);
 }
 
