@@ -119,8 +119,8 @@ matcher_arg(struct matcher *x, const struct node *n, int tensor, const char *rol
         return t->value->i ? INT(to_int(v)) : FLT(v);
     if (t->producer >= 0 && !x->data[t->producer] && !matcher_constant(x, tensor))
         return t->rank == 1 && t->dims[0].n > 1 ? matcher_folded(x, n, tensor)
-               : dtypes[t->dtype].is_float     ? FLT(0)
-                                               : INT(0); /* a number that isn't known */
+               : dtypes[t->dtype].is_float      ? FLT(0)
+                                                : INT(0); /* a number that isn't known */
     if (matcher_constant(x, tensor)) {
         struct param *q = matcher_param(x, tensor, n, role, false, !matcher_initial(x, tensor) && !x->in_constants);
         x->l->slot_of[tensor] = q->slot;

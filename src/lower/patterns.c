@@ -2691,6 +2691,7 @@ emit_again(struct matcher *x, const struct node *m, const struct node *reader, c
             emit_again(x, by, reader, module);
     }
     const char *own = m->name;
+    /* NOLINTNEXTLINE(clang-analyzer-core.NullDereference): m is one of them */
     x->g->n[at].name = reader->name; /* whose module it runs in */
     if (x->form[at])
         forms_call(x, m, x->form[at]);
@@ -2766,9 +2767,9 @@ make_again(struct matcher *x, const struct node *n)
                        "twice: the file has what is equal once");
         k = setup_instead(x->l->s, ALTERNATIVE_TWICE) ? twice : -1;
     }
-    if (k < 0)
+    const struct node *m = k < 0 ? NULL : maker(x, n->in[k]);
+    if (!m)
         return;
-    const struct node *m = maker(x, n->in[k]);
     x->again = n->in[k];
     x->shared = x->l->slot_of[x->again];
     if (module)
