@@ -99,6 +99,26 @@ static const struct {
                             .what = "copy",
                             .settles = "an export with dynamo=True says which",
                             .sure = SURE_UPDATE},
+    [ALTERNATIVE_EARLY] = {.open = true,
+                           .what = "loss",
+                           .settles = "an export with dynamo=True says which",
+                           .sure = SURE_UPDATE},
+    [ALTERNATIVE_TWICE] = {.open = true,
+                           .what = "equal tensors",
+                           .settles = "an export with dynamo=True has both",
+                           .sure = SURE_UPDATE},
+    [ALTERNATIVE_PRODUCTS] = {.open = true,
+                              .what = "product",
+                              .settles = "an export with dynamo=True says which",
+                              .sure = SURE_UPDATE},
+    [ALTERNATIVE_DETACHED] = {.open = true,
+                              .what = "gradient",
+                              .settles = "an export with dynamo=True says which",
+                              .sure = SURE_UPDATE},
+    [ALTERNATIVE_SQUARES] = {.open = true,
+                             .what = "square",
+                             .settles = "an export with dynamo=True says which",
+                             .sure = SURE_UPDATE},
     [ALTERNATIVE_LEFT] = {.open = true,
                           .what = "copy",
                           .settles = "a file of memlint.export says which",
@@ -202,7 +222,7 @@ measure_one(const struct study *x, int64_t peak, struct assumption *q)
     if (rows[q->alternative].change)
         rows[q->alternative].change(&s);
     else
-        s.instead |= 1u << q->alternative;
+        s.instead |= UINT64_C(1) << q->alternative;
     if (rows[q->alternative].names && !asked) {
         q->effect_bytes = measure_names(x, peak, &s);
         q->measured = true;

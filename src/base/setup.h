@@ -94,8 +94,8 @@ struct setup {
     enum attention attention;
     enum recurrent_way recurrent;
     enum inplace inplace;                /* auto: what lines of Python and names of modules tell */
-    unsigned instead;                    /* bits 1 << enum alternative: the other reading, where no option says so */
-    unsigned *asked;                     /* such bits of those that somebody asked for; NULL: not noted */
+    uint64_t instead;                    /* bits 1 << enum alternative: the other reading, where no option says so */
+    uint64_t *asked;                     /* such bits of those that somebody asked for; NULL: not noted */
     const struct device *device;         /* NULL when not asked */
     int64_t capacity;                    /* bytes of --device SIZE or of the row; 0 not asked */
     int64_t context;                     /* bytes of --context SIZE; 0 not said */
@@ -118,7 +118,7 @@ static inline bool
 setup_instead(const struct setup *s, enum alternative other)
 {
     if (s->asked)
-        *s->asked |= 1u << other;
+        *s->asked |= UINT64_C(1) << other;
     return s->instead >> other & 1;
 }
 static inline bool

@@ -314,7 +314,7 @@ static const struct op ops[] = {
     {"", "ReduceMax", 1, 0, infer_reduce, fold_reduce_max, "aten.amax.default", CALL_REDUCE, .data = "0"},
     {"", "ReduceMean", 1, 0, infer_reduce, fold_reduce_mean, "aten.mean.dim", CALL_REDUCE, .data = "0"},
     {"", "ReduceMin", 1, 0, infer_reduce, fold_reduce_min, "aten.amin.default", CALL_REDUCE, .data = "0"},
-    {"", "ReduceProd", 1, 0, infer_reduce, fold_reduce_prod, "aten.prod.dim_int", .data = "0"},
+    {"", "ReduceProd", 1, 0, infer_reduce, fold_reduce_prod, "aten.prod.dim_int", CALL_REDUCE, .data = "0"},
     {"", "ReduceSum", 1, 0, infer_reduce, fold_reduce_sum, "aten.sum.dim_IntList", CALL_REDUCE, .data = "0"},
     {"", "ReduceSumSquare", 1, 0, infer_reduce, NULL, NULL, CALL_TEXT, sum_square, .data = "0"},
     {"", "RegexFullMatch", 1, 0, infer_bool, NULL, NULL},

@@ -385,6 +385,8 @@ const struct fact fact_table[] = {
      .op = "dropout.default", .beside = "/features.1.0.block.0"},
     {TORCHVISION, FACT_IN_PLACE, "models/mnasnet.py: MNASNet", .path = "classifier.*", .op = "dropout.default",
      .beside = "/layers.0"},
+    {PYTORCH, FACT_OUT_OF_PLACE, "torch/nn/modules/transformer.py: TransformerEncoderLayer", .path = "*layers.*",
+     .op = "relu.default", .beside = "linear2"},
     {TORCHVISION, FACT_OUT_OF_PLACE, "ops/misc.py: SqueezeExcitation", .path = "*.scale_activation",
      .op = "hardsigmoid.default", .beside = "../fc1"},
     {TORCHVISION, FACT_OUT_OF_PLACE, "ops/misc.py: SqueezeExcitation", .path = "*.activation", .op = "relu.default",

@@ -23,7 +23,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#define VARIANCE             "v=ReduceMean(Mul(s=Sub(x, ReduceMean(x)), s))"
+#define VARIANCE             "v=ReduceMean(Mul(s=Sub(x, m=ReduceMean(x)), s))"
 #define UNBIASED             "Div(Mul(" VARIANCE ", n), Sub(n, 1))"
 #define CROSS_ENTROPY        "(Neg(Add(Mul(t, Log(s=Sigmoid(x))), Mul(Sub(1, t), Log(Sub(1, s))))))"
 #define SLICE(of)            "Slice(" of ", ., ., ., -)" /* of Python's, which has steps, it is none */
@@ -35,6 +35,7 @@
 
 static const struct form {
     const char *form, *target, *args;
+    const char *two;         /* the call where others read the node m, which is its second result then; NULL none */
     enum alternative either; /* programs write the same nodes: measured both ways */
     const char *taken;       /* for what, then */
     bool foreign;            /* of other producers */
@@ -70,10 +71,16 @@ static const struct form {
      .target = "aten.cosine_similarity.default",
      .args = "a b @p E"},
     /* _var_mean, std */
-    {.form = "Sqrt(" UNBIASED ")", .target = "aten.std.correction", .args = "x @v 1 !v"},
-    {.form = UNBIASED, .target = "aten.var.correction", .args = "x @v 1 !v"},
-    {.form = "Sqrt(" VARIANCE ")", .target = "aten.std.correction", .args = "x @v 0 !v"},
-    {.form = VARIANCE, .target = "aten.var.correction", .args = "x @v 0 !v"},
+    {.form = "Sqrt(" UNBIASED ")",
+     .target = "aten.std.correction",
+     .args = "x @v 1 !v",
+     .two = "aten.std_mean.correction"},
+    {.form = UNBIASED, .target = "aten.var.correction", .args = "x @v 1 !v", .two = "aten.var_mean.correction"},
+    {.form = "Sqrt(" VARIANCE ")",
+     .target = "aten.std.correction",
+     .args = "x @v 0 !v",
+     .two = "aten.std_mean.correction"},
+    {.form = VARIANCE, .target = "aten.var.correction", .args = "x @v 0 !v", .two = "aten.var_mean.correction"},
     /* mse_loss, binary_cross_entropy_with_logits */
     {.form = "ReduceMean(Mul(Sub(a, b), Sub(a, b)))", .target = "aten.mse_loss.default", .args = "a b 1"},
     {.form = "ReduceSum(Mul(Sub(a, b), Sub(a, b)))", .target = "aten.mse_loss.default", .args = "a b 2"},
@@ -244,12 +251,15 @@ solve(struct solving *s, const struct goal *goals, int ngoals)
     return fits && solve(s, goals, ngoals - 1);
 }
 
-/* Nothing else reads what the inner nodes make, and PyTorch's exporter wrote them in one module. */
+/* Nothing else reads what the inner nodes make, but for a second result, and PyTorch's exporter wrote them in one
+ * module. */
 static bool
-closed(const struct solving *s)
+closed(const struct solving *s, int second)
 {
     const struct matcher *x = s->x;
     for (int i = 1; i < s->ninner; i++) {
+        if (s->inner[i]->out[0] == second)
+            continue;
         const struct tensor *t = tensor_at(x, s->inner[i]->out[0]);
         if (!x->data[s->inner[i] - x->g->n])
             continue;
@@ -277,7 +287,7 @@ matches(const struct matcher *x, const struct node *n, const struct form *f, str
     s->x = x;
     s->ninner = 0;
     memset(s->tensor, -1, sizeof(s->tensor));
-    return solve(s, &(struct goal){f->form, n->out[0]}, 1) && closed(s);
+    return solve(s, &(struct goal){f->form, n->out[0]}, 1) && closed(s, f->two && x->by_torch ? s->tensor['m'] : -1);
 }
 
 const struct form *
@@ -341,8 +351,14 @@ forms_call(struct matcher *x, const struct node *n, const struct form *f)
         a[nargs++] = argument(&s, x, n, p);
         p += strcspn(p, " ");
     }
-    struct call *c = matcher_call(x, n, f->target, nargs);
+    int second = f->two && x->by_torch ? s.tensor['m'] : -1;
+    bool two = tensor_at(x, second)->nusers > 1 || tensor_at(x, second)->is_output;
+    struct call *c = matcher_call(x, n, two ? f->two : f->target, nargs);
     memcpy(c->args, a, sizeof(*a) * (size_t)nargs);
+    if (two) {
+        lower_results(x->l, c, 2);
+        x->l->slot_of[second] = c->outs[1];
+    }
     matcher_define(x, n->out[0], c->outs[0]);
     if (f->taken)
         program_assume(x->l->p, f->either, "%s", f->taken);

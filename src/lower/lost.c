@@ -31,7 +31,7 @@ mark_in_place(struct lost *x, const struct node *n, struct call *c)
     while (!c->in_place && (f = fact_next(x->l, f, either, &at)) && f->kind == FACT_IN_PLACE)
         c->in_place = f->op || overwrites;
     x->in_place |= c->in_place;
-    c->in_place |= !f && overwrites && lower_is_module(l, n) && lower_overwrites(x->l, c->op->name);
+    c->in_place |= !f && overwrites && lower_overwrites(x->l, c->op->name);
     if (c->in_place)
         lower_in_place(x->l, c);
 }
@@ -138,22 +138,11 @@ put_back_dropout(struct lost *x, const struct node *n, int at)
 static void
 drop_before(struct lowering *l, int at)
 {
-    struct program *p = l->p;
-    lower_call(l, "aten.dropout.default", 3);
-    struct call *made = &p->calls[p->ncalls - 1], drop = *made;
-    const struct call *reader = &p->calls[at];
-    drop.node = reader->node;
-    drop.name = reader->name;
-    drop.scope = reader->scope;
-    drop.location = reader->location;
-    drop.stack = reader->stack;
-    drop.frames = reader->frames;
-    drop.args[0] = reader->args[0];
-    drop.args[1] = FLT(0.1);
-    drop.args[2] = BOOL(true);
-    memmove(&p->calls[at + 1], &p->calls[at], sizeof(drop) * (size_t)(p->ncalls - 1 - at));
-    p->calls[at] = drop;
-    p->calls[at + 1].args[0] = (struct arg){.kind = ARG_SLOT, .i = drop.outs[0]};
+    struct call *drop = lower_call_at(l, at, at, "aten.dropout.default", 3), *reader = drop + 1;
+    drop->args[0] = reader->args[0];
+    drop->args[1] = FLT(0.1);
+    drop->args[2] = BOOL(true);
+    reader->args[0] = (struct arg){.kind = ARG_SLOT, .i = drop->outs[0]};
 }
 
 void
@@ -192,6 +181,82 @@ put_back_cast(struct lost *x, int at)
     put_before(x, at);
 }
 
+/* ---- gradients --------------------------------------------------------------------------------------------------- */
+
+/* The tensor whose norm that is, as it is or with what keeps it from 0; -1 none. */
+static int
+norm_of(const struct graph *g, int tensor)
+{
+    enum { MOST = 4 };
+    for (int hops = 0; hops < MOST && tensor >= 0 && g->t[tensor].producer >= 0; hops++) {
+        const struct node *n = &g->n[g->t[tensor].producer];
+        tensor = n->nin ? n->in[0] : -1;
+        if (node_call(n) == CALL_NORM_2)
+            return tensor;
+    }
+    return -1;
+}
+
+/* Norms of parameters alone, and what is divided by its norm, that a program may detach, as power iterations and DoRA
+ * do: parameters below get a gradient another way. */
+static bool *
+find_detached(const struct lowering *l)
+{
+    const struct graph *g = l->g;
+    bool *detached = NEWN(l->a, bool, g->nn + 1), *data = NEWN(l->a, bool, g->nt + 1),
+         *reached = NEWN(l->a, bool, g->nt + 1);
+    for (int i = 0; i < g->nin; i++)
+        data[g->in[i]] = true;
+    for (int i = 0; i < g->nout; i++)
+        reached[g->out[i]] = true;
+    for (int i = 0; i < g->nn; i++) {
+        const struct node *n = &g->n[i];
+        bool reads = false;
+        for (int k = 0; k < n->nin; k++)
+            reads |= n->in[k] >= 0 && data[n->in[k]];
+        for (int k = 0; k < n->nout; k++)
+            if (n->out[k] >= 0)
+                data[n->out[k]] = reads;
+        detached[i] = !reads && n->nin > 0 && n->in[0] >= 0 &&
+                      (node_call(n) == CALL_NORM_2 || (n->nin == 2 && norm_of(g, n->in[1]) == n->in[0]));
+    }
+    for (int i = g->nn - 1; i >= 0; i--) {
+        bool goes = false;
+        for (int k = 0; k < g->n[i].nout; k++)
+            goes |= g->n[i].out[k] >= 0 && reached[g->n[i].out[k]];
+        for (int k = 0; k < g->n[i].nin && goes && !detached[i]; k++)
+            if (g->n[i].in[k] >= 0)
+                reached[g->n[i].in[k]] = true;
+    }
+    for (int i = 0; i < g->nt; i++)
+        reached[i] &= g->t[i].is_initializer && dtypes[g->t[i].dtype].is_float;
+    for (int i = 0; i < g->nn; i++) {
+        const struct node *n = &g->n[i];
+        bool reads = false;
+        for (int k = 0; k < n->nin; k++)
+            reads |= n->in[k] >= 0 && reached[n->in[k]];
+        for (int k = 0; k < n->nout; k++)
+            if (n->out[k] >= 0)
+                reached[n->out[k]] |= reads;
+        detached[i] &= reads;
+    }
+    return detached;
+}
+
+static void
+detach(struct lost *x, const struct node *n)
+{
+    int out = n->out[0];
+    program_assume(x->l->p, ALTERNATIVE_DETACHED,
+                   "norms of parameters have no gradient, as in power iterations: detach() and torch.no_grad() leave "
+                   "nothing in the file");
+    if (setup_instead(x->l->s, ALTERNATIVE_DETACHED))
+        return;
+    struct call *c = call_of(x, x->l->p->ncalls - 1, "aten.detach.default", 1, x->l->slot_of[out]);
+    lower_sizes(x->l, &x->l->g->t[out], &c->rank, &c->size);
+    x->l->slot_of[out] = c->outs[0];
+}
+
 /* ---- the pass ---------------------------------------------------------------------------------------------------- */
 
 /* A module and those around it. */
@@ -218,6 +283,12 @@ lost_new(struct lowering *l)
         x.evaluation &= node_call(&g->n[i]) != CALL_DROPOUT;
         x.trained |= node_is(&g->n[i], OP_DRAWS) || node_int(&g->n[i], "training_mode", 0);
     }
+    for (int i = 0; i < g->nn && !x.unfolded; i++) {
+        int in = node_call(&g->n[i]) == CALL_PERMUTE && g->n[i].nin ? g->n[i].in[0] : -1;
+        x.unfolded = in >= 0 && g->t[in].is_initializer;
+    }
+    if (l->s->mode == MODE_TRAINING && g->producer && strcmp(g->producer, "pytorch") == 0)
+        x.detached = find_detached(l);
     for (int i = 0; i < g->nt; i++) {
         const char *dot = g->t[i].is_initializer ? strrchr(g->t[i].name, '.') : NULL;
         if (dot)
@@ -239,6 +310,8 @@ lost_after(struct lost *x, const struct node *n, int at)
     put_back_cast(x, at);
     if (x->evaluation && whole)
         put_back_dropout(x, n, x->l->p->ncalls - 1);
+    if (x->detached && x->detached[n - x->l->g->n])
+        detach(x, n);
 }
 
 void
@@ -250,7 +323,7 @@ lost_end(const struct lost *x)
     if (x->evaluation && !x->trained && !x->dropout && x->l->g->producer && strcmp(x->l->g->producer, "pytorch") == 0)
         lost_unseen(x->l);
     if (x->dropout)
-        program_assume(x->l->p, ALTERNATIVE_DROPOUT,
+        program_assume(x->l->p, x->unfolded ? ALTERNATIVE_DROPS : ALTERNATIVE_DROPOUT,
                        "dropout that an evaluation export removed is put back where the names of modules show its "
                        "place, with a probability above 0");
 }

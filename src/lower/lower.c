@@ -200,7 +200,7 @@ keep_hooked(struct program *p)
 struct program *
 lower_run(struct graph *g, const struct setup *setup)
 {
-    unsigned asked = 0;
+    uint64_t asked = 0;
     struct setup noted = *setup, *s = &noted;
     noted.asked = &asked;
     struct lowering *l = lowering_new(g, s);

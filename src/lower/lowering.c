@@ -123,6 +123,24 @@ lower_call(struct lowering *l, const char *target, int nargs)
     return c;
 }
 
+struct call *
+lower_call_at(struct lowering *l, int at, int of, const char *target, int nargs)
+{
+    struct program *p = l->p;
+    lower_call(l, target, nargs);
+    const struct call *like = &p->calls[of];
+    struct call made = p->calls[p->ncalls - 1];
+    made.node = like->node;
+    made.name = like->name;
+    made.scope = like->scope;
+    made.location = like->location;
+    made.stack = like->stack;
+    made.frames = like->frames;
+    memmove(&p->calls[at + 1], &p->calls[at], sizeof(made) * (size_t)(p->ncalls - 1 - at));
+    p->calls[at] = made;
+    return &p->calls[at];
+}
+
 struct arg
 lower_number(const struct tensor *t)
 {

@@ -38,6 +38,8 @@ void lower_param_shape(struct lowering *l, struct param *q, const struct tensor 
 bool lower_sizes(struct lowering *l, const struct tensor *t, int *rank, const int64_t **size);
 /* A call with one output slot; arguments are ARG_NONE until filled. The pointer is good until the next call. */
 struct call *lower_call(struct lowering *l, const char *target, int nargs);
+/* The same in front of call `at`, of the node and the module of call `of`, which may be that one. */
+struct call *lower_call_at(struct lowering *l, int at, int of, const char *target, int nargs);
 /* A constant of one element whose value is known; NONE otherwise. */
 struct arg lower_number(const struct tensor *t);
 /* So many output slots for it, new ones. */
@@ -69,7 +71,9 @@ struct lost {
     struct names *modules;  /* paths of all modules that nodes and weights name */
     bool evaluation;        /* dropout would have been removed */
     bool trained;           /* no: the export was made in training mode */
+    bool unfolded;          /* perhaps: by default an export in evaluation mode folds transposes of weights */
     bool in_place, dropout; /* put back somewhere */
+    const bool *detached;   /* per node: perhaps; NULL none */
 };
 struct lost lost_new(struct lowering *l);
 void lost_after(struct lost *x, const struct node *n, int call);

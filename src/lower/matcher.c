@@ -97,6 +97,16 @@ is_learned_number(const struct matcher *x, const struct tensor *t)
 }
 
 struct arg
+matcher_folded(struct matcher *x, const struct node *n, int tensor)
+{
+    struct call *c = matcher_call(x, n, "aten.folded.default", 2);
+    c->args[0] = (struct arg){.kind = ARG_TEXT, .s = "zeros_like.default"};
+    c->args[1] = DTYPE(tensor_at(x, tensor)->dtype);
+    lower_sizes(x->l, tensor_at(x, tensor), &c->rank, &c->size);
+    return (struct arg){.kind = ARG_SLOT, .i = c->outs[0]};
+}
+
+struct arg
 matcher_arg(struct matcher *x, const struct node *n, int tensor, const char *role)
 {
     double v;
@@ -108,7 +118,9 @@ matcher_arg(struct matcher *x, const struct node *n, int tensor, const char *rol
     if (matcher_number(x, tensor, &v) && (t->rank == 0 || !matcher_initial(x, tensor)) && !is_learned_number(x, t))
         return t->value->i ? INT(to_int(v)) : FLT(v);
     if (t->producer >= 0 && !x->data[t->producer] && !matcher_constant(x, tensor))
-        return dtypes[t->dtype].is_float ? FLT(0) : INT(0); /* a number that isn't known */
+        return t->rank == 1 && t->dims[0].n > 1 ? matcher_folded(x, n, tensor)
+               : dtypes[t->dtype].is_float      ? FLT(0)
+                                                : INT(0); /* a number that isn't known */
     if (matcher_constant(x, tensor)) {
         struct param *q = matcher_param(x, tensor, n, role, false, !matcher_initial(x, tensor) && !x->in_constants);
         x->l->slot_of[tensor] = q->slot;

@@ -85,6 +85,8 @@ struct param *matcher_param(struct matcher *x, int tensor, const struct node *us
                             bool buffer);
 /* A tensor as an argument: a slot, a number, or a parameter made on the way. */
 struct arg matcher_arg(struct matcher *x, const struct node *n, int tensor, const char *role);
+/* A tensor that is made anew, of which the file has what became of it: its sizes and its type. */
+struct arg matcher_folded(struct matcher *x, const struct node *n, int tensor);
 /* Input k of a node, NONE where it is omitted. */
 struct arg matcher_input(struct matcher *x, const struct node *n, int k);
 /* A call in the place of a node. */

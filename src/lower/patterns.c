@@ -213,6 +213,29 @@ tied_table(struct matcher *x, int weight)
     return NULL;
 }
 
+/* torch.nn's own modules call their parameters so, and no buffer. */
+static bool
+named_weight(const char *name)
+{
+    const char *last = path_last(name);
+    return strncmp(last, "weight", 6) == 0 || strncmp(last, "bias", 4) == 0 || strncmp(last, "original", 8) == 0;
+}
+
+/* Whether a weight is read several times that has no name of torch.nn's: x @ w.T, or F.linear(x, w), whose cast
+ * autocast keeps for the next. Source: cached_cast in aten/src/ATen/autocast_mode.cpp. */
+static bool
+is_product(struct matcher *x, const struct node *mm, int weight)
+{
+    const struct node *t = maker(x, mm->in[1]);
+    const struct tensor *w = tensor_at(x, weight);
+    if (!x->by_torch || !t || (w->nusers < 2 && tensor_at(x, t->out[0])->nusers < 2) || named_weight(w->name))
+        return false;
+    program_assume(x->l->p, ALTERNATIVE_PRODUCTS,
+                   "a product with a transposed parameter that is read several times, and is no layer's weight, is "
+                   "x @ w.T, not F.linear(x, w): the file can't tell them apart");
+    return !setup_instead(x->l->s, ALTERNATIVE_PRODUCTS);
+}
+
 static void
 emit_linear(struct matcher *x, const struct node *n)
 {
@@ -227,10 +250,13 @@ emit_linear(struct matcher *x, const struct node *n)
     q = q ? q : matcher_param(x, weight, mm, "weight", folded, false);
     struct arg w = {.kind = ARG_SLOT, .i = q->slot}, b = matcher_arg(x, mm, bias, "bias");
     x->l->slot_of[weight] = q->slot;
-    struct call *c = matcher_call(x, mm, "aten.linear.default", 3);
+    bool product = !biased && is_product(x, mm, weight);
+    w = product ? called(x, mm, "aten.t.default", w, none, none, none) : w;
+    struct call *c = matcher_call(x, mm, product ? "aten.matmul.default" : "aten.linear.default", product ? 2 : 3);
     c->args[0] = in;
     c->args[1] = w;
-    c->args[2] = b;
+    if (!product)
+        c->args[2] = b;
     finish(x, c, n->out[0]);
 }
 
@@ -252,7 +278,7 @@ mask_of(const struct matcher *x, int tensor, bool *causal)
     *causal = false;
     if (!w || !is(w, "Where"))
         return tensor;
-    const struct node *eq = maker(x, w->in[0]), *tri = eq && is(eq, "Equal") ? maker(x, eq->in[0]) : eq;
+    const struct node *eq = maker(x, w->in[0]), *tri = eq && is(eq, "Equal") ? maker(x, eq->in[0]) : NULL;
     for (int hops = 0; tri && hops < 3 && !is(tri, "Trilu"); hops++)
         tri = tri->nin ? maker(x, tri->in[0]) : NULL;
     if (tri && is(tri, "Trilu")) {
@@ -317,8 +343,8 @@ match_attention(struct matcher *x, const struct node *n)
         const struct node *w = maker(x, t);
         if (mask_of(x, t, &causal) != t && w)
             cover(x, w);
-        for (const struct node *m = causal ? w : NULL; m; m = m->nin ? maker(x, m->in[0]) : NULL)
-            cover(x, m);
+        for (const struct node *m = causal ? w : NULL; m && !node_is(m, OP_SIZES);)
+            cover(x, m), m = m->nin ? maker(x, m->in[0]) : NULL;
     }
     return true;
 }
@@ -902,15 +928,10 @@ emit_index_add(struct matcher *x, const struct node *n)
         from = u->in[0];
     struct arg self, at = matcher_arg(x, n, from, "index"), added = matcher_arg(x, n, source->in[0], "source");
     const struct node *made = maker(x, n->in[0]);
-    if (made && node_is(made, OP_CONSTANT)) { /* zeros_like of what has fixed sizes */
-        struct call *zeros = matcher_call(x, n, "aten.folded.default", 2);
-        zeros->args[0] = (struct arg){.kind = ARG_TEXT, .s = "zeros_like.default"};
-        zeros->args[1] = DTYPE(tensor_at(x, n->in[0])->dtype);
-        lower_sizes(x->l, tensor_at(x, n->in[0]), &zeros->rank, &zeros->size);
-        self = (struct arg){.kind = ARG_SLOT, .i = zeros->outs[0]};
-    } else {
+    if (made && node_is(made, OP_CONSTANT)) /* zeros_like of what has fixed sizes */
+        self = matcher_folded(x, n, n->in[0]);
+    else
         self = matcher_arg(x, n, n->in[0], "self");
-    }
     struct call *c = matcher_call(x, n, "aten.index_add.default", 4);
     c->args[0] = self;
     c->args[1] = INT(node_int(scatter, "axis", 0));
@@ -976,6 +997,95 @@ emit_scatter_add(struct matcher *x, const struct node *n)
     finish(x, c, n->out[0]);
 }
 
+/* The node that turns what n reads, which is no parameter. */
+static const struct node *
+turned_by(const struct matcher *x, const struct node *n)
+{
+    const struct node *turn = x->by_torch ? maker(x, n->in[0]) : NULL;
+    return turn && node_call(turn) == CALL_PERMUTE && !matcher_constant(x, turn->in[0]) ? turn : NULL;
+}
+
+static struct arg
+perhaps_contiguous(struct matcher *x, const struct node *n, struct arg turned)
+{
+    program_assume(x->l->p, ALTERNATIVE_TURNED,
+                   "what is turned before a convolution or a view is not made contiguous: the file can't tell");
+    return turned.kind == ARG_SLOT && setup_instead(x->l->s, ALTERNATIVE_TURNED)
+               ? called(x, n, "aten.contiguous.default", turned, none, none, none)
+               : turned;
+}
+
+/* Whether what was dense before it was turned has these sizes as a view: what becomes one dimension stood side by side
+ * before. */
+static bool
+views_turned(const struct node *turn, const struct tensor *t, const struct tensor *out)
+{
+    const struct attr *perm = node_attr(turn, "perm");
+    if (!perm || perm->type != ATTR_INTS || perm->n != t->rank)
+        return false;
+    for (int i = 0, o = 0; i < t->rank && o < out->rank;) {
+        int64_t have = 1, want = out->dims[o++].n;
+        for (int64_t last = -1; have < want && i < t->rank; i++) {
+            if (t->dims[i].n < 1)
+                return false;
+            if (have > 1 && t->dims[i].n > 1 && perm->ints[i] != last + 1)
+                return false;
+            last = t->dims[i].n > 1 ? perm->ints[i] : last;
+            have *= t->dims[i].n;
+        }
+        while (want < have && o < out->rank)
+            want *= out->dims[o++].n;
+        if (want != have)
+            return false;
+    }
+    return true;
+}
+
+/* Whether a turn leaves the order of all dimensions that have more than one element. */
+static bool
+keeps_order(const struct node *turn, const struct tensor *t)
+{
+    const struct attr *perm = node_attr(turn, "perm");
+    int64_t last = -1;
+    bool kept = perm && perm->type == ATTR_INTS && perm->n == t->rank;
+    for (int i = 0; i < t->rank && kept; i++) {
+        kept = t->dims[i].n == 1 || perm->ints[i] > last;
+        last = t->dims[i].n == 1 ? last : perm->ints[i];
+    }
+    return kept;
+}
+
+/* Query, key and value, which nn.MultiheadAttention turns and views without a copy. Source:
+ * multi_head_attention_forward in torch/nn/functional.py. */
+static bool
+turns_heads(const struct matcher *x, const struct node *turn, const struct node *view)
+{
+    static const int64_t turned[] = {1, 0, 2};
+    const struct attr *perm = node_attr(turn, "perm");
+    const struct node *heads = maker(x, turn->in[0]);
+    return perm && perm->type == ATTR_INTS && perm->n == COUNT(turned) &&
+           memcmp(perm->ints, turned, sizeof(turned)) == 0 && heads && is(heads, "Reshape") &&
+           tensor_at(x, heads->in[0])->rank == COUNT(turned) && tensor_at(x, view->out[0])->rank == COUNT(turned) + 1;
+}
+
+/* A copy leaves no node, and none is needed for these sizes: people write contiguous() before view(). */
+static bool
+match_turned_view(struct matcher *x, const struct node *n)
+{
+    const struct node *turn = turned_by(x, n);
+    const struct tensor *t = tensor_at(x, n->in[0]);
+    return turn && !keeps_order(turn, t) && views_turned(turn, t, tensor_at(x, n->out[0])) && !turns_heads(x, turn, n);
+}
+
+static void
+emit_turned_view(struct matcher *x, const struct node *n)
+{
+    struct arg in = perhaps_contiguous(x, n, matcher_arg(x, n, n->in[0], "input"));
+    struct call *c = matcher_call(x, n, "aten.reshape.default", 1);
+    c->args[0] = in;
+    finish(x, c, n->out[0]);
+}
+
 /* Query, key and value of nn.MultiheadAttention in one tensor, or key and value of what is attended to:
  * proj.unflatten(-1, (3, E)).unsqueeze(0).transpose(0, -2).squeeze(-2).contiguous(). Source: _in_projection_packed in
  * torch/nn/functional.py, from 2.0 on. */
@@ -1024,6 +1134,7 @@ static const struct pattern {
     {"Mul", 0, match_weight_norm, emit_weight_norm},
     {"Mul", 0, match_glu, emit_glu},
     {"Squeeze", 0, match_packed_projection, emit_packed_projection},
+    {"Reshape", 0, match_turned_view, emit_turned_view},
     {"Slice", 0, match_chunk, emit_chunk},
     {"Slice", 0, match_pieces, emit_pieces},
 };
@@ -1078,7 +1189,16 @@ doubt_computed(struct matcher *x, int tensor, struct arg a)
     q->kind = setup_instead(x->l->s, ALTERNATIVE_COMPUTED) ? PARAM_BUFFER : q->kind;
 }
 
-/* All inputs in order. */
+static void
+emit_first(struct matcher *x, const struct node *n, const char *target)
+{
+    struct arg a = matcher_arg(x, n, n->in[0], "input");
+    struct call *c = matcher_call(x, n, target, 1);
+    c->args[0] = a;
+    finish(x, c, n->out[0]);
+}
+
+/* All inputs in order. Source of squares: square in torch/onnx/_internal/torchscript_exporter/symbolic_opset9.py. */
 static void
 emit_inputs(struct matcher *x, const struct node *n, const char *target)
 {
@@ -1090,6 +1210,14 @@ emit_inputs(struct matcher *x, const struct node *n, const char *target)
     }
     if (k == 2 && node_int(n, "broadcast", 0) && a[1].kind == ARG_SLOT)
         a[1] = from_axis(x, n, a[1]);
+    if (k == 2 && x->by_torch && n->in[0] == n->in[1] && is(n, "Mul") && a[0].kind == ARG_SLOT) {
+        program_assume(x->l->p, ALTERNATIVE_SQUARES,
+                       "x * x is no square(x), which autocast computes in fp32: the file can't tell them apart");
+        if (setup_instead(x->l->s, ALTERNATIVE_SQUARES)) {
+            emit_first(x, n, "aten.square.default");
+            return;
+        }
+    }
     const struct reflected *r = NULL;
     for (int i = 0; i < COUNT(reflections) && k == 2 && !r; i++)
         r = strcmp(reflections[i].target, target) == 0 ? &reflections[i] : NULL;
@@ -1108,15 +1236,6 @@ emit_inputs(struct matcher *x, const struct node *n, const char *target)
     }
     struct call *c = matcher_call(x, n, target, k);
     memcpy(c->args, a, sizeof(*a) * (size_t)k);
-    finish(x, c, n->out[0]);
-}
-
-static void
-emit_first(struct matcher *x, const struct node *n, const char *target)
-{
-    struct arg a = matcher_arg(x, n, n->in[0], "input");
-    struct call *c = matcher_call(x, n, target, 1);
-    c->args[0] = a;
     finish(x, c, n->out[0]);
 }
 
@@ -1396,7 +1515,10 @@ emit_selection(struct matcher *x, const struct node *n, struct arg a, struct arg
  * torch/onnx/_internal/torchscript_exporter/symbolic_helper.py. */
 static const struct {
     const char *target, *whole;
-} wholes[] = {{"aten.sum.dim_IntList", "aten.sum.default"}, {"aten.mean.dim", "aten.mean.default"}};
+    bool one; /* dimension, not a list */
+} wholes[] = {{"aten.sum.dim_IntList", "aten.sum.default"},
+              {"aten.mean.dim", "aten.mean.default"},
+              {"aten.prod.dim_int", "aten.prod.default", true}};
 
 static void
 emit_reduce(struct matcher *x, const struct node *n, const char *target)
@@ -1406,13 +1528,17 @@ emit_reduce(struct matcher *x, const struct node *n, const char *target)
     for (int i = 0; i < COUNT(selections) && x->by_torch; i++)
         if (strcmp(selections[i].target, target) == 0 && emit_selection(x, n, a, axes, &selections[i]))
             return;
-    for (int i = 0; i < COUNT(wholes) && axes.kind == ARG_NONE && n->nin == 1 && !keeps && x->by_torch; i++)
-        if (strcmp(wholes[i].target, target) == 0) {
+    for (int i = 0; i < COUNT(wholes); i++) {
+        bool is_row = strcmp(wholes[i].target, target) == 0;
+        if (is_row && axes.kind == ARG_NONE && n->nin == 1 && !keeps && x->by_torch) {
             struct call *c = matcher_call(x, n, wholes[i].whole, 1);
             c->args[0] = a;
             finish(x, c, n->out[0]);
             return;
         }
+        if (is_row && wholes[i].one && axes.kind == ARG_LIST && axes.n == 1)
+            axes = axes.list[0];
+    }
     struct call *c = matcher_call(x, n, target, 3);
     c->args[0] = a;
     c->args[1] = axes;
@@ -1701,13 +1827,8 @@ emit_conv(struct matcher *x, const struct node *n, const char *target)
          folded = computed && whole && !setup_instead(x->l->s, ALTERNATIVE_NORMS);
     struct arg in = matcher_arg(x, n, n->in[0], "input"), weight = matcher_arg(x, n, n->in[1], "weight");
     struct arg bias = n->nin > 2 && !folded ? matcher_arg(x, n, n->in[2], "bias") : NONE;
-    const struct node *turn = x->by_torch && in.kind == ARG_SLOT ? maker(x, n->in[0]) : NULL;
-    if (turn && node_call(turn) == CALL_PERMUTE) {
-        program_assume(x->l->p, ALTERNATIVE_TURNED,
-                       "what is turned before a convolution is not made contiguous: the file can't tell");
-        if (setup_instead(x->l->s, ALTERNATIVE_TURNED))
-            in = called(x, n, "aten.contiguous.default", in, none, none, none);
-    }
+    if (turned_by(x, n))
+        in = perhaps_contiguous(x, n, in);
     if (computed && !whole)
         weight = weight_normalized(x, n, weight);
     int spatial = w->rank - 2;
@@ -1750,7 +1871,12 @@ static void
 emit_global_pool(struct matcher *x, const struct node *n, const char *target)
 {
     struct arg a = matcher_arg(x, n, n->in[0], "input");
-    struct call *c = matcher_call(x, n, target, 2);
+    int rank = tensor_at(x, n->in[0])->rank;
+    struct call *c = matcher_call(x, n,
+                                  rank == 3   ? "aten.adaptive_avg_pool1d.default"
+                                  : rank == 5 ? "aten.adaptive_avg_pool3d.default"
+                                              : target,
+                                  2);
     c->args[0] = a;
     c->args[1] = INT(1);
     finish(x, c, n->out[0]);
@@ -2333,12 +2459,23 @@ weights_of(const struct aten *op)
     return bits;
 }
 
-/* torch.nn's own modules call their parameters so, and no buffer. */
 static bool
-named_weight(const char *name)
+same_module(const char *a, const char *b)
 {
-    const char *last = path_last(name);
-    return strncmp(last, "weight", 6) == 0 || strncmp(last, "bias", 4) == 0 || strncmp(last, "original", 8) == 0;
+    const char *ea = strrchr(a, '.'), *eb = strrchr(b, '.');
+    size_t na = ea ? (size_t)(ea - a) : 0, nb = eb ? (size_t)(eb - b) : 0;
+    return na == nb && strncmp(a, b, na) == 0;
+}
+
+/* Whether torch.nn would call a parameter so: a bias of more dimensions has a weight beside it, as LayerNorm's. */
+static bool
+named_parameter(const struct matcher *x, const struct tensor *t)
+{
+    bool named = named_weight(t->name), alone = strncmp(path_last(t->name), "bias", 4) == 0 && t->rank != 1;
+    for (int i = 0; i < x->g->nt && named && alone; i++)
+        alone = !(x->g->t[i].is_initializer && same_module(t->name, x->g->t[i].name) &&
+                  strstr(path_last(x->g->t[i].name), "weight"));
+    return named && !alone;
 }
 
 /* Whether a product reads the slot as its left side, and data as its right one: an adjacency as often as a weight. So
@@ -2408,14 +2545,6 @@ keeps_weights_in_constants(const struct matcher *x)
     return !x->by_torch && !initializer;
 }
 
-static bool
-same_module(const char *a, const char *b)
-{
-    const char *ea = strrchr(a, '.'), *eb = strrchr(b, '.');
-    size_t na = ea ? (size_t)(ea - a) : 0, nb = eb ? (size_t)(eb - b) : 0;
-    return na == nb && strncmp(a, b, na) == 0;
-}
-
 /* What hooks register beside NAME_orig is no parameter. Source: BasePruningMethod.apply in torch/nn/utils/prune.py,
  * SpectralNorm.apply in torch/nn/utils/spectral_norm.py. */
 static bool
@@ -2447,7 +2576,7 @@ find_buffers(struct matcher *x, const struct names *modules)
         int at = g->t[i].is_initializer ? names_find(x->params, g->t[i].name) : -1;
         if (at >= 0 && is_beside(x, g->t[i].name))
             p->params[at].kind = PARAM_BUFFER;
-        if (at < 0 || p->params[at].kind != PARAM_TRAINED || weight[p->params[at].slot] || named_weight(g->t[i].name))
+        if (at < 0 || p->params[at].kind != PARAM_TRAINED || weight[p->params[at].slot] || named_parameter(x, &g->t[i]))
             continue;
         const struct place here = {.path = g->t[i].name, .modules = modules};
         const struct fact *f = fact_next(x->l, NULL, 1u << FACT_TRAINED | 1u << FACT_BUFFER, &here);
@@ -2562,6 +2691,7 @@ emit_again(struct matcher *x, const struct node *m, const struct node *reader, c
             emit_again(x, by, reader, module);
     }
     const char *own = m->name;
+    /* NOLINTNEXTLINE(clang-analyzer-core.NullDereference): m is one of them */
     x->g->n[at].name = reader->name; /* whose module it runs in */
     if (x->form[at])
         forms_call(x, m, x->form[at]);
@@ -2598,18 +2728,54 @@ merged_input(const struct matcher *x, const struct node *n, const char **module)
     return -1;
 }
 
-/* Until the node that reads it is there, the tensor is what its reader's module made. */
+static bool
+squares(const struct node *n, int tensor)
+{
+    return n->nin == 2 && n->in[0] == tensor && (is(n, "Pow") || (is(n, "Mul") && n->in[1] == tensor));
+}
+
+/* What n reads and another node squares, a difference from a mean: (x - u) / sqrt(((x - u) ** 2).mean()). */
+static int
+difference_twice(const struct matcher *x, const struct node *n)
+{
+    for (int k = 0; k < n->nin; k++) {
+        const struct node *m = n->in[k] >= 0 ? maker(x, n->in[k]) : NULL,
+                          *mean = m && is(m, "Sub") ? maker(x, m->in[1]) : NULL;
+        const struct tensor *t = tensor_at(x, n->in[k]);
+        bool squared = false;
+        if (!mean || !is(mean, "ReduceMean") || mean->in[0] != m->in[0] || squares(n, n->in[k]) ||
+            !matcher_same_module(x, n, m))
+            continue;
+        for (int u = 0; u < t->nusers; u++)
+            squared |= squares(&x->g->n[t->users[u]], n->in[k]);
+        if (squared)
+            return k;
+    }
+    return -1;
+}
+
+/* Until the node that reads it is there, the tensor is what its reader's module made, or its line. */
 static void
 make_again(struct matcher *x, const struct node *n)
 {
-    const char *module;
-    int k = x->by_torch && x->again < 0 ? merged_input(x, n, &module) : -1;
-    if (k < 0)
+    const char *module = NULL;
+    int k = x->by_torch && x->again < 0 ? merged_input(x, n, &module) : -1,
+        twice = k < 0 && x->by_torch && x->again < 0 ? difference_twice(x, n) : -1;
+    if (twice >= 0) {
+        program_assume(x->l->p, ALTERNATIVE_TWICE,
+                       "a difference from a mean that is squared is computed once, though the program may write it "
+                       "twice: the file has what is equal once");
+        k = setup_instead(x->l->s, ALTERNATIVE_TWICE) ? twice : -1;
+    }
+    const struct node *m = k < 0 ? NULL : maker(x, n->in[k]);
+    if (!m)
         return;
-    const struct node *m = maker(x, n->in[k]);
     x->again = n->in[k];
     x->shared = x->l->slot_of[x->again];
-    emit_again(x, m, n, module);
+    if (module)
+        emit_again(x, m, n, module);
+    else
+        emit_one(x, m);
 }
 
 static void
@@ -2618,6 +2784,49 @@ share_again(struct matcher *x)
     if (x->again >= 0)
         x->l->slot_of[x->again] = x->shared;
     x->again = -1;
+}
+
+/* Behind the call that made what call `at` reads; `at` where nothing runs in between that a gradient goes through. */
+static int
+place_behind(const struct program *p, int at, const bool *grown)
+{
+    int from = at;
+    bool apart = false;
+    for (int i = at - 1; i >= 0 && from == at; i--)
+        for (int k = 0; k < p->calls[i].nouts; k++)
+            from = p->calls[i].outs[k] == (int)p->calls[at].args[0].i ? i + 1 : from;
+    for (int i = from; i < at; i++)
+        apart |= grown[i];
+    return apart ? from : at;
+}
+
+/* The exporter merges log_softmax and the nll_loss that reads it, wherever that is. Source: fuseLogSoftmaxNllLoss in
+ * torch/csrc/jit/passes/onnx/peephole.cpp. */
+static void
+part_losses(struct lowering *l)
+{
+    struct program *p = l->p;
+    bool *grows = lower_trained(p, l->a), *grown = NEWN(l->a, bool, p->ncalls + 1), apart = false;
+    for (int i = 0; i < p->ncalls; i++)
+        grown[i] = lower_grows(&p->calls[i], grows);
+    for (int i = p->ncalls - 1; i >= 0; i--) {
+        const struct call *c = &p->calls[i];
+        bool merged = strcmp(c->target, "aten.cross_entropy_loss.default") == 0 && c->args[0].kind == ARG_SLOT;
+        int at = merged ? place_behind(p, i, grown) : i;
+        apart |= at < i;
+        if (at == i || !setup_instead(l->s, ALTERNATIVE_EARLY))
+            continue;
+        struct call *softmax = lower_call_at(l, at, i, "aten.log_softmax.int", 2), *loss = &p->calls[i + 1];
+        softmax->args[0] = loss->args[0];
+        softmax->args[1] = INT(1);
+        loss->args[0].i = softmax->outs[0];
+        loss->target = "aten.nll_loss_nd.default";
+        loss->op = aten_find(loss->target);
+    }
+    if (apart)
+        program_assume(p, ALTERNATIVE_EARLY,
+                       "the log_softmax of a loss runs with it, not before what lies in between: the file has both as "
+                       "one node");
 }
 
 /* Where a gradient goes through a part that was written: what autograd keeps then hangs on how. */
@@ -2729,6 +2938,8 @@ lower_patterns(struct lowering *l)
     register_params(l);
     if (l->s->mode == MODE_TRAINING)
         doubt_written(&x);
+    if (x.by_torch && l->s->mode == MODE_TRAINING)
+        part_losses(l);
     if (x.by_torch && l->s->mode == MODE_TRAINING)
         program_assume(
             l->p, ALTERNATIVE_LOCALS,

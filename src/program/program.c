@@ -45,6 +45,8 @@ static const struct {
     {"matmul", TARGET_MULTIPLIES},
     {"bmm", TARGET_MULTIPLIES},
     {"linear", TARGET_PROJECTS},
+    {"softmax", TARGET_WEIGHS},
+    {"dropout", TARGET_DROPS},
 };
 
 bool

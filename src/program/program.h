@@ -93,7 +93,9 @@ enum target_trait {
     TARGET_MULTIPLIES = 1024, /* matrices */
     TARGET_PROJECTS = 2048,   /* a linear layer: input, weight, bias */
     TARGET_FOLDED = 4096,     /* a constant that was computed, made anew: its first argument says by what */
-    TARGET_EXCEEDS = 8192     /* compares, as a window's end */
+    TARGET_EXCEEDS = 8192,    /* compares, as a window's end */
+    TARGET_WEIGHS = 16384,    /* a softmax */
+    TARGET_DROPS = 32768      /* out */
 };
 bool target_is(const char *target, enum target_trait t);
 bool target_named(const char *target, const char *stem); /* "aten.add.Tensor" is "add" */
@@ -180,7 +182,7 @@ struct program {
     int *parts;  /* with sequence parallelism what the units read that goes along the sequence: slots, -1 behind them */
     int *wholes; /* and what is read of them behind the units */
     const char *columns, *rows; /* linear layers that GPUs share, "blocks.*.up, blocks.*.q"; NULL none */
-    unsigned asked;             /* bits 1 << enum alternative: with none of the others it would be another program */
+    uint64_t asked;             /* bits 1 << enum alternative: with none of the others it would be another program */
     int *held;                  /* python_holds, which step_holds asks once */
     const char **held_by;       /* and the names, NULL where an expression holds it */
     unsigned held_most;         /* what it was asked with */
@@ -265,7 +267,7 @@ int python_most(const char *line);
 bool python_hides(const struct program *p);
 /* Whether some of it was traced without its lines. */
 bool python_traced(const struct program *p);
-/* Whether a library's attention is written out, whose functions may return its weights. */
+/* Whether a library's attention is written out, whose functions may return its weights, or anybody's without stacks. */
 bool python_attends(const struct program *p);
 enum holds { HOLD_LOCALS = 1, HOLD_FUNCTIONS = 2, HOLD_TRACED = 4, HOLD_WEIGHTS = 8 };
 /* Per slot the last call during which a name of the traced program holds its tensor; -1 none. most: of these the most

@@ -2300,8 +2300,22 @@ held_in_scope(const struct program *p, int from, int u, bool locals, int64_t *st
     return i < last ? i : last;
 }
 
+/* Per slot whether it is attention's weights behind their dropout, which forward() may return for a list. */
+static bool *
+weights_dropped(const struct program *p, struct arena *a)
+{
+    bool *weighs = NEWN(a, bool, p->nslots + 1), *dropped = NEWN(a, bool, p->nslots + 1);
+    for (int i = 0; i < p->ncalls; i++) {
+        const struct call *c = &p->calls[i];
+        weighs[c->outs[0]] |= target_is(c->target, TARGET_WEIGHS);
+        dropped[c->outs[0]] |=
+            target_is(c->target, TARGET_DROPS) && c->args[0].kind == ARG_SLOT && weighs[c->args[0].i];
+    }
+    return dropped;
+}
+
 static int *
-scope_holds(const struct program *p, bool locals)
+scope_holds(const struct program *p, bool locals, bool weights)
 {
     int *until = NEWN(p->arena, int, p->nslots + 1), *maker = NEWN(p->arena, int, p->nslots + 1);
     memset(until, -1, sizeof(int) * (size_t)(p->nslots + 1));
@@ -2320,6 +2334,9 @@ scope_holds(const struct program *p, bool locals)
         for (int k = 0; k < p->calls[i].nouts; k++)
             maker[p->calls[i].outs[k]] = i;
     }
+    const bool *kept = weights ? weights_dropped(p, p->arena) : NULL;
+    for (int i = 0; i < p->nslots && kept; i++)
+        until[i] = kept[i] ? p->ncalls - 1 : until[i];
     return until;
 }
 
@@ -2674,9 +2691,14 @@ python_attends(const struct program *p)
     struct arena *a = arena_new();
     const struct param **of = program_params(p, a);
     const int *maker = program_makers(p, a);
-    bool any = false;
-    for (int i = 0; i < p->ncalls; i++)
+    const bool *dropped = weights_dropped(p, a);
+    bool any = false, stacks = false;
+    for (int i = 0; i < p->ncalls; i++) {
         any |= attends(a, p, of, maker, i) >= 0;
+        stacks |= p->calls[i].stack != NULL;
+    }
+    for (int i = 0; i < p->nslots && !stacks; i++)
+        any |= dropped[i];
     arena_free(a);
     return any;
 }
@@ -2769,7 +2791,7 @@ python_holds(const struct program *p, unsigned most, const char ***by)
         stacks |= p->calls[i].stack != NULL;
     *by = NEWN(p->arena, const char *, p->nslots + 1);
     if (!stacks)
-        return scope_holds(p, most & HOLD_LOCALS);
+        return scope_holds(p, most & HOLD_LOCALS, most & HOLD_WEIGHTS);
     struct tracer t = tracer_new(p);
     int *until = NEWN(p->arena, int, p->nslots + 1), *maker = NEWN(t.a, int, p->nslots + 1),
         *place = NEWN(t.a, int, p->nslots + 1), *reader = NEWN(t.a, int, p->nslots + 1),

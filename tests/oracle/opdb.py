@@ -435,26 +435,7 @@ def main():
     return again(a) if a.kept else steps.on_bench(run, a)
 
 
-def as_scripted(model, inputs):
-    """The old exporter's file of a model in training."""
-    import io, onnx, torch
-
-    f = io.BytesIO()
-    torch.onnx.export(
-        model,
-        tuple(inputs.values()),
-        f,
-        dynamo=False,
-        opset_version=17,
-        input_names=list(inputs),
-        output_names=["output"],
-        training=torch.onnx.TrainingMode.TRAINING,
-        do_constant_folding=False,
-    )
-    return onnx.load_from_string(f.getvalue())
-
-
-EXPORTERS = {"ts": as_scripted, "capture": steps.capture}  # beside the bench's own
+EXPORTERS = {"ts": steps.scripted, "capture": steps.capture}  # beside the bench's own
 
 
 def run(a, bench):

@@ -3,7 +3,7 @@
 """Random programs: modules that nobody wrote, each a training step, compared with PyTorch event by event.
 
     programs.py MEMLINT RECORD.PY EXPORT.PY --seed N --count N [--from N] [--only REGEX] [--keep DIR] [--pack FILE]
-                [--shrink N] [--unseen SHARE] [--precision P] [--captured] [-v]
+                [--shrink N] [--unseen SHARE] [--precision P] [--captured | --torchscript] [-v]
     programs.py MEMLINT RECORD.PY EXPORT.PY --keep DIR FILE...
 
 Program K of seed N is always the same text: statements are drawn one by one and run at once on small CPU tensors, so
@@ -643,7 +643,8 @@ def shrink(bench, name, source):
 # ---- the run ---------------------------------------------------------------------------------------------------------
 
 def run(a, bench):
-    torch, bench.precision, bench.export = bench.torch, a.precision, steps.capture if a.captured else None
+    torch, bench.precision = bench.torch, a.precision
+    bench.export = steps.capture if a.captured else steps.scripted if a.torchscript else None
     quicken(torch)
     if a.files:
         programs = [(os.path.basename(f).removesuffix(".py"), open(f).read()) for f in a.files]
@@ -694,6 +695,7 @@ def main():
                     help="of the programs that have what no file shows: del, what computes for nobody")
     ap.add_argument("--precision", default="fp32", choices=("fp32", "amp-bf16", "bf16"))
     ap.add_argument("--captured", action="store_true", help="files by memlint's own export instead of PyTorch's")
+    ap.add_argument("--torchscript", action="store_true", help="files by TorchScript's exporter")
     ap.add_argument("--shrink", type=int, default=0, metavar="N", help="shrink the first N that are wrong")
     return steps.on_bench(run, ap.parse_intermixed_args())
 

@@ -115,6 +115,25 @@ def capture(model, inputs, dims=lambda path, t: {}):
     return exporting.build(model, (), inputs, (), dims, None)
 
 
+def scripted(model, inputs):
+    """TorchScript's file of a model in training, in memory."""
+    import onnx, torch
+
+    f = io.BytesIO()
+    torch.onnx.export(
+        model,
+        tuple(inputs.values()),
+        f,
+        dynamo=False,
+        opset_version=17,
+        input_names=list(inputs),
+        output_names=["output"],
+        training=torch.onnx.TrainingMode.TRAINING,
+        do_constant_folding=False,
+    )
+    return onnx.load_from_string(f.getvalue())
+
+
 def as_kernels(torch):
     """Fake tensors run the backward of norms as a decomposition, whose results have the strides of its arithmetic, and
     are made whether they are wanted or not; the kernels make contiguous ones, those that are wanted. Source:
