@@ -436,12 +436,13 @@ pass(struct heap *h, const struct workspaces *b, struct block **taken)
 }
 
 int64_t
-tape_play(const struct tape *from, const struct tape *to, struct line *l, const struct setup *s)
+tape_play(const struct tape *from, const struct tape *to, struct line *l, const struct setup *s, struct devices *on)
 {
     struct arena *a = arena_new();
     int most = 1;
     struct block **block = NEWN(a, struct block *, from->n + 1);
     struct machine m = {.a = a, .keep = a, .s = s, .real = s->accumulate_eager, .sm = device_sm(s->device)};
+    m.same = devices_both(from->alike, to->alike);
     struct workspaces *blocks = NEWN(a, struct workspaces, from->nasks + 1);
     for (int i = 0; i < from->nasks; i++) {
         blocks[i] = blocks_between(&m, &from->ask[i], &to->ask[i], l);
@@ -469,6 +470,7 @@ tape_play(const struct tape *from, const struct tape *to, struct line *l, const 
         }
     }
     int64_t reserved = l->straight ? heap_reserved(h) : -1;
+    *on = m.same;
     arena_free(a);
     return reserved;
 }

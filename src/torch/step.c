@@ -2610,10 +2610,8 @@ run(struct program *p, const struct setup *s, const struct updates *others)
         run_others(&x);
     else
         run_iterations(&x, st);
-    if (m->tape) {
-        m->tape->same = m->same;
+    if (m->tape)
         m->tape->alike = m->alike;
-    }
     arena_free(m->trace.a);
     m->trace.a = NULL;
     if (m->oversized)
