@@ -243,6 +243,8 @@ birth(struct machine *m, struct storage *s, const struct event *e, bool reported
 {
     if (m->tape && !s->asked)
         s->request = put_on_tape(m, s->ask ? REQUEST_ASKED : REQUEST_BLOCK, s->ask ? s->ask - 1 : s->requested);
+    if (!s->bytes) /* it is asked for at other sizes */
+        return;
     if (m->tape)
         m->tape->whole &= !s->stream;
     struct heap *h = machine_heap(m, s->stream);
@@ -268,6 +270,8 @@ death(struct machine *m, struct storage *s, const struct event *e, bool reported
 {
     if (m->tape && !s->asked)
         put_on_tape(m, REQUEST_FREE, s->request);
+    if (!s->bytes)
+        return;
     heap_free(machine_heap(m, s->stream), s->block);
     m->live_bytes -= s->bytes;
     if (reported) {
@@ -455,7 +459,8 @@ tape_play(const struct tape *from, const struct tape *to, struct line *l, const 
     for (int i = 0, n = l->straight ? from->n : 0; i < n; i++) {
         struct request r = request[i];
         if (r.kind == REQUEST_FREE) {
-            heap_free(h, block[r.number]);
+            if (block[r.number])
+                heap_free(h, block[r.number]);
         } else if (r.kind == REQUEST_ASK) {
             pass(h, &blocks[r.number], taken);
         } else {
@@ -464,8 +469,10 @@ tape_play(const struct tape *from, const struct tape *to, struct line *l, const 
             if (!l->straight)
                 break;
             if (r.passes)
-                heap_pass(h, bytes), i++;
-            else
+                i++;
+            if (bytes && r.passes)
+                heap_pass(h, bytes);
+            else if (bytes)
                 block[i] = heap_malloc(h, bytes);
         }
     }

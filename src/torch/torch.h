@@ -260,7 +260,7 @@ struct tape {
     struct request {
         enum {
             REQUEST_BLOCK, /* of number bytes */
-            REQUEST_ASKED, /* a block as large as the first of that ask */
+            REQUEST_ASKED, /* a block as large as the first of that ask, none of 0 bytes */
             REQUEST_FREE,  /* the block of that request */
             REQUEST_ASK,   /* all blocks of that ask, which go back at once */
         } kind : 2;
@@ -507,7 +507,7 @@ void scratch(struct machine *m, int64_t bytes);
 bool is_aligned(struct machine *m, int64_t n, int64_t unit);
 /* Takes the blocks that an ask wants, and gives them back. */
 void ask_blocks(struct machine *m, const struct ask *q);
-/* A workspace as large as the only block that an ask wants; it dies with the running scope. */
+/* A workspace as large as the only block that an ask wants, nothing of 0 bytes; it dies with the running scope. */
 struct value *ask_block(struct machine *m, const struct ask *q);
 enum library { LIBRARY_CUBLAS, LIBRARY_CUBLASLT };
 int64_t library_workspace(struct machine *m, enum library l); /* bytes */
