@@ -352,6 +352,7 @@ enum alternative {
     ALTERNATIVE_FACT_CASTS,
     ALTERNATIVE_FACT_PARAMETERS,
     ALTERNATIVE_FACT_OPERATORS,
+    ALTERNATIVE_EVALUATION, /* none's: who asked for it asked for the mode */
     ALTERNATIVE_COUNT
 };
 
