@@ -385,7 +385,7 @@ older(const struct run *x, const char *path, struct err *e)
     struct study study = {
         .a = a, .file = f, .s = &own, .p = p, .st = st, .still = &still, .reload = reload, .tell = progress_tell};
     assume_doubt(&study);
-    struct result *r = result_build(p->graph, p, st, &own);
+    struct result *r = result_build(p->graph, p, st, &own, false);
     if (is_read(o))
         rules_run(&study, r);
     fits_free(&study);
@@ -587,7 +587,7 @@ analyse(const struct run *x)
         study.tape = NULL;
     }
     assume_doubt(&study);
-    struct result *r = result_build(g, p, st, s);
+    struct result *r = result_build(g, p, st, s, !is_read(o) && !o->baseline);
     if (is_read(o)) {
         rules_run(&study, r);
         assume_measure(&study, r);

@@ -587,14 +587,16 @@ assume_benchmark(struct program *p, const struct step *st, const struct setup *s
 }
 
 static void
-gather_step(struct gather *x)
+gather_step(struct gather *x, bool peak_alone)
 {
     x->owner = owner_new(x->a, x->p, x->s);
+    gather_peak(x);
+    if (peak_alone)
+        return;
     x->params = names_new(x->a);
     for (int i = x->p->nparams - 1; i >= 0; i--)
         names_put(x->params, x->p->params[i].name, i);
     gather_instants(x);
-    gather_peak(x);
     gather_live(x);
     owner_held(x->owner, x->st, x->l, x->r);
     gather_spans(x);
@@ -607,7 +609,7 @@ gather_step(struct gather *x)
 }
 
 struct result *
-result_build(const struct graph *g, struct program *p, struct step *st, const struct setup *s)
+result_build(const struct graph *g, struct program *p, struct step *st, const struct setup *s, bool peak_alone)
 {
     struct gather x = {.a = st->arena, .g = g, .p = p, .st = st, .s = s, .r = NEW(st->arena, struct result)};
     struct result *r = x.r;
@@ -624,7 +626,7 @@ result_build(const struct graph *g, struct program *p, struct step *st, const st
     if (r->provenance.none)
         r->setup.nassumptions = 0;
     else
-        gather_step(&x);
+        gather_step(&x, peak_alone);
     r->ndoubts = g->ndoubts;
     r->doubts = g->doubts;
     r->peak.certain = r->ndoubts ? certain_bytes(st) : r->peak.allocated;
