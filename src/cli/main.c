@@ -562,7 +562,8 @@ analyse(const struct run *x)
     if (!find_modules(a, p, &own, &e))
         return refuse(x, &e);
     progress_tell("running the step", 0, 0);
-    struct tape tape = {.a = a, .own = a, .whole = true}, *taped = is_read(o) && g->nt <= MOST_VALUES ? &tape : NULL;
+    bool large = g->nt > MOST_VALUES || p->ncalls > MOST_EVENTS / 2; /* nothing will be played: study_is_large */
+    struct tape tape = {.a = a, .own = a, .whole = true}, *taped = is_read(o) && !large ? &tape : NULL;
     own.tape = taped;
     struct step *st = step_run(p, s);
     own.tape = NULL;
@@ -582,10 +583,8 @@ analyse(const struct run *x)
                           .still = &still,
                           .reload = reload,
                           .tell = progress_tell};
-    if (taped && study_is_large(&study)) { /* for which nothing is played */
-        arena_drop(a, tape.request, sizeof(*tape.request) * (size_t)tape.cap);
-        study.tape = NULL;
-    }
+    if (study_is_large(&study)) /* nothing is run again in what the step took */
+        arena_release();
     assume_doubt(&study);
     struct result *r = result_build(g, p, st, s, !is_read(o) && !o->baseline);
     if (is_read(o)) {
