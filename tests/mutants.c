@@ -165,7 +165,7 @@ said_of(const struct recorded *c)
     struct study x = {.a = a, .file = c->file, .s = &s, .p = p, .st = st, .reload = reload};
     uint64_t h = 1;
     assume_doubt(&x);
-    struct result *r = result_build(p->graph, p, st, &s);
+    struct result *r = result_build(p->graph, p, st, &s, true);
     assume_measure(&x, r);
     for (int i = 0; i < r->ndoubts; i++)
         h = hash_text(h, r->doubts[i].why);

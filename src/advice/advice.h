@@ -15,6 +15,7 @@ struct study {
     struct step *st;
     const struct tape *tape; /* what st asked of the allocator; NULL not kept */
     struct search *search;   /* of fits.c: steps at other sizes, NULL none yet */
+    struct program **still;  /* reload's: without dropout, in any mode, NULL none yet */
     /* The program again under another set-up; NULL when the model can't be read so. */
     struct program *(*reload)(const struct study *x, struct arena *a, struct setup *s);
     void (*tell)(const char *what, int done, int of); /* of long work; NULL: nobody listens */

@@ -214,10 +214,18 @@ measure_names(const struct study *x, int64_t peak, const struct setup *s)
     return effect;
 }
 
+/* The i-th of all; what was assumed twice has one alternative. */
 static void
-measure_one(const struct study *x, int64_t peak, struct assumption *q)
+measure_one(const struct study *x, int64_t peak, struct assumption *all, int i)
 {
+    struct assumption *q = &all[i];
     struct setup s = *x->s;
+    for (int k = 0; k < i; k++)
+        if (all[k].alternative == q->alternative && all[k].measured) {
+            q->effect_bytes = all[k].effect_bytes;
+            q->measured = true;
+            return;
+        }
     bool asked = s.parallel || rows[q->alternative].change || x->p->asked >> q->alternative & 1;
     if (rows[q->alternative].change)
         rows[q->alternative].change(&s);
@@ -240,7 +248,7 @@ assume_doubt(const struct study *x)
         if (!rows[q->alternative].open)
             continue;
         peak = peak < 0 ? live_run(x->st)->peak_bytes : peak;
-        measure_one(x, peak, q);
+        measure_one(x, peak, x->p->assumptions, i);
         double percent = peak > 0 ? 100.0 * (double)q->effect_bytes / (double)peak : 0;
         if (!q->measured || (percent <= OPEN && percent >= -OPEN))
             continue;
@@ -284,7 +292,7 @@ assume_measure(const struct study *x, struct result *r)
         q->option = rows[q->alternative].option;
         study_tell(x, "trying assumptions", i, r->setup.nassumptions);
         if (!q->measured)
-            measure_one(x, r->peak.allocated, q);
+            measure_one(x, r->peak.allocated, all, i);
     }
     r->setup.assumptions = all;
     if (r->ndoubts)

@@ -66,9 +66,13 @@ count_uses(struct arena *a, const struct program *p)
 struct edit
 edit_new(struct arena *a, const struct setup *s, const struct program *p)
 {
-    struct edit e = {.a = a, .setup = *s, .program = program_copy(a, p)};
-    e.uses = count_uses(a, p);
-    return e;
+    return (struct edit){.a = a, .setup = *s, .program = program_copy(a, p), .uses = count_uses(a, p)};
+}
+
+struct edit
+edit_setup(struct arena *a, const struct setup *s, const struct program *p)
+{
+    return (struct edit){.a = a, .setup = *s, .program = arena_dup(a, p, sizeof(*p))};
 }
 
 /* ---- moving calls ------------------------------------------------------------------------------------------------ */

@@ -31,6 +31,8 @@ struct edit {
 
 /* An edit of s and p; both stay as they are. */
 struct edit edit_new(struct arena *a, const struct setup *s, const struct program *p);
+/* Likewise, but of none of p's calls, parameters or sizes. */
+struct edit edit_setup(struct arena *a, const struct setup *s, const struct program *p);
 
 /* Each looks for its places and changes them all; places stays 0 where there are none. */
 void edit_attention(struct edit *e);     /* softmax(q k^T) v to scaled_dot_product_attention */

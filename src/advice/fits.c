@@ -228,17 +228,12 @@ neighbours_of(const struct search *x, int sm, int64_t size)
 static int64_t
 played(struct search *x, const struct setup *s, int64_t size, struct devices *same)
 {
-    int sm = device_sm(s->device);
-    const struct neighbours n = neighbours_of(x, sm, size);
+    const struct neighbours n = neighbours_of(x, device_sm(s->device), size);
     struct taped *lo = n.lo, *hi = n.hi;
     if (!lo || !hi || (lo->size < hi->size && !(x->far && is_straight(n.before, lo, hi, n.behind))))
         return -1;
     struct line l = {lo->size, hi->size, size, true};
-    struct devices p = lo->tape.same, q = hi->tape.same;
-    *same = (struct devices){p.from > q.from ? p.from : q.from, p.below < q.below ? p.below : q.below};
-    if (!devices_have(*same, sm)) /* the number is another one than theirs */
-        *same = (struct devices){0, 0};
-    return tape_play(&lo->tape, &hi->tape, &l, s);
+    return tape_play(&lo->tape, &hi->tape, &l, s, same);
 }
 
 /* The program at size 1, which lies on no line. */

@@ -78,12 +78,21 @@ edit_of(struct advice *x, struct arena *a)
     return e;
 }
 
-/* The peak after another edit, for comparison. */
+/* Of the set-up alone. */
+static struct edit
+setup_of(struct advice *x, struct arena *a)
+{
+    struct edit e = edit_setup(a, x->s->s, x->s->p);
+    e.advice = x;
+    return e;
+}
+
+/* The peak after another edit of the set-up, for comparison. */
 static const char *
 aside(struct advice *x, void (*edit)(struct edit *e), struct measured (*with)(struct advice *x, struct edit *e))
 {
     struct arena *own = arena_new();
-    struct edit e = edit_of(x, own);
+    struct edit e = setup_of(x, own);
     edit(&e);
     const char *text = bytes_text(x->a, with(x, &e).allocated);
     arena_free(own);
@@ -1622,11 +1631,11 @@ by_rank(const void *a, const void *b)
 static struct edit
 edit_with(struct advice *x, struct arena *a, const struct rule **rule, int n)
 {
-    struct edit e = edit_of(x, a);
+    struct edit e = setup_of(x, a);
     for (int turn = -1; turn <= 1; turn++)
         for (int i = 0; i < n; i++)
             if ((rule[i]->edits == HEAD) - (rule[i]->edits == TRACED) == turn) {
-                struct edit next = edit_new(a, &e.setup, e.program);
+                struct edit next = (rule[i]->edits < SETUP ? edit_new : edit_setup)(a, &e.setup, e.program);
                 next.advice = x;
                 rule[i]->edit(&next);
                 e = next;
@@ -1715,7 +1724,7 @@ run(struct advice *x, const struct rule *k)
     if (!k->message || (k->applies && !k->applies(x)))
         return;
     struct arena *own = arena_new();
-    struct edit e = k->edit ? edit_of(x, own) : (struct edit){.setup = *x->s->s};
+    struct edit e = (k->edit && k->edits < SETUP ? edit_of : setup_of)(x, own);
     struct measured m = x->base;
     if (k->edit) {
         k->edit(&e);

@@ -43,6 +43,8 @@ size_t arena_bytes(const struct arena *a);
 /* From now on all arenas together take at most so many bytes; what would be more jumps to *over, with 1, or 2
  * when it can't be a size. NULL ends that. */
 void arena_guard(jmp_buf *over, int64_t bytes);
+/* The system gets back what freed arenas took, as far as it can. */
+void arena_release(void);
 /* Frees the arenas that were made after a. */
 void arena_free_newer(const struct arena *a);
 
@@ -359,6 +361,7 @@ enum alternative {
     ALTERNATIVE_FACT_CASTS,
     ALTERNATIVE_FACT_PARAMETERS,
     ALTERNATIVE_FACT_OPERATORS,
+    ALTERNATIVE_EVALUATION, /* none's: who asked for it asked for the mode */
     ALTERNATIVE_COUNT
 };
 

@@ -121,6 +121,19 @@ setup_instead(const struct setup *s, enum alternative other)
         *s->asked |= UINT64_C(1) << other;
     return s->instead >> other & 1;
 }
+/* Whether it trains, which is noted likewise; whether dropout is active. */
+static inline bool
+setup_trains(const struct setup *s)
+{
+    if (s->asked)
+        *s->asked |= 1u << ALTERNATIVE_EVALUATION;
+    return s->mode == MODE_TRAINING;
+}
+static inline bool
+setup_drops(const struct setup *s)
+{
+    return s->mode == MODE_TRAINING && s->dropout != DROPOUT_NONE;
+}
 static inline bool
 setup_assumes(const struct setup *s, enum alternative other)
 {

@@ -10,6 +10,9 @@
 #include "base/base.h"
 
 #include <errno.h>
+#ifdef __GLIBC__
+#include <malloc.h>
+#endif
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -141,6 +144,20 @@ arena_free(struct arena *a)
         a->newer->older = a->older;
     taken -= a->bytes;
     free(a);
+}
+
+void
+arena_release(void)
+{
+    for (int i = 0; i < SIZES; i++)
+        for (struct block *b; (b = kept[i]);) {
+            kept[i] = b->next;
+            ASAN_UNPOISON_MEMORY_REGION(b->data, b->size);
+            free(b);
+        }
+#ifdef __GLIBC__
+    malloc_trim(0);
+#endif
 }
 
 void

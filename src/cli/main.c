@@ -258,17 +258,43 @@ same_dims(const struct setup *s, const struct setup *t)
     return same;
 }
 
-/* Where no dimension has another size, the study's graph is the file's. */
+static bool
+asks_mode(const struct program *p)
+{
+    return p->asked >> ALTERNATIVE_EVALUATION & 1;
+}
+
+/* Whether nothing but dropout tells a program from the study's. */
+static bool
+is_still(const struct study *x, const struct setup *s)
+{
+    const struct setup *own = x->st->setup;
+    return setup_drops(own) && !setup_drops(s) && !own->parallel && !asks_mode(x->p) && same_dims(s, own) &&
+           s->instead == own->instead && s->inplace == own->inplace; /* alternatives change no more of a program */
+}
+
+/* Where no dimension has another size, the study's graph is the file's. Without dropout a program is that of evaluation
+ * unless its lowering asked for the mode. */
 static struct program *
 reload(const struct study *x, struct arena *a, struct setup *s)
 {
     struct err e;
+    bool still = is_still(x, s);
+    struct program *p = still ? *x->still : NULL;
+    if (p)
+        return p;
+    a = still ? x->a : a;
     const struct graph own = graph_apart(x->p->graph, a);
     struct graph *g = same_dims(s, x->st->setup) ? arena_dup(a, &own, sizeof(own)) : graph_of(x->file, a, s, &e);
     if (!g)
         return NULL;
     g->first = x->p;
-    return lowered(g, a, s, &e);
+    p = lowered(g, a, s, &e);
+    if (still && p && !asks_mode(p)) {
+        step_holds(p, s);
+        *x->still = p;
+    }
+    return p;
 }
 
 static volatile sig_atomic_t interrupted;
@@ -354,10 +380,12 @@ older(const struct run *x, const char *path, struct err *e)
     if (!p)
         return NULL;
     struct step *st = step_run(p, &own);
+    struct program *still = NULL;
     recompute_check(st);
-    struct study study = {.a = a, .file = f, .s = &own, .p = p, .st = st, .reload = reload, .tell = progress_tell};
+    struct study study = {
+        .a = a, .file = f, .s = &own, .p = p, .st = st, .still = &still, .reload = reload, .tell = progress_tell};
     assume_doubt(&study);
-    struct result *r = result_build(p->graph, p, st, &own);
+    struct result *r = result_build(p->graph, p, st, &own, false);
     if (is_read(o))
         rules_run(&study, r);
     fits_free(&study);
@@ -534,7 +562,8 @@ analyse(const struct run *x)
     if (!find_modules(a, p, &own, &e))
         return refuse(x, &e);
     progress_tell("running the step", 0, 0);
-    struct tape tape = {.a = a, .own = a, .whole = true}, *taped = is_read(o) && g->nt <= MOST_VALUES ? &tape : NULL;
+    bool large = g->nt > MOST_VALUES || p->ncalls > MOST_EVENTS / 2; /* nothing will be played: study_is_large */
+    struct tape tape = {.a = a, .own = a, .whole = true}, *taped = is_read(o) && !large ? &tape : NULL;
     own.tape = taped;
     struct step *st = step_run(p, s);
     own.tape = NULL;
@@ -544,14 +573,20 @@ analyse(const struct run *x)
         step_dump(st, stdout);
         return finish_stdout();
     }
-    struct study study = {
-        .a = a, .file = f, .s = s, .p = p, .st = st, .tape = taped, .reload = reload, .tell = progress_tell};
-    if (taped && study_is_large(&study)) { /* for which nothing is played */
-        arena_drop(a, tape.request, sizeof(*tape.request) * (size_t)tape.cap);
-        study.tape = NULL;
-    }
+    struct program *still = NULL;
+    struct study study = {.a = a,
+                          .file = f,
+                          .s = s,
+                          .p = p,
+                          .st = st,
+                          .tape = taped,
+                          .still = &still,
+                          .reload = reload,
+                          .tell = progress_tell};
+    if (study_is_large(&study)) /* nothing is run again in what the step took */
+        arena_release();
     assume_doubt(&study);
-    struct result *r = result_build(g, p, st, s);
+    struct result *r = result_build(g, p, st, s, !is_read(o) && !o->baseline);
     if (is_read(o)) {
         rules_run(&study, r);
         assume_measure(&study, r);

@@ -150,7 +150,7 @@ lost_unseen(struct lowering *l)
 {
     struct program *p = l->p;
     bool unseen = false;
-    for (int i = 0; i < p->ncalls && l->s->dropout != DROPOUT_NONE && l->s->mode == MODE_TRAINING; i++) {
+    for (int i = 0; i < p->ncalls && setup_drops(l->s); i++) {
         const struct call *c = &p->calls[i];
         const struct place here = fact_place(l, p->modules[c->scope].path, NULL);
         if (!c->op || !spelled(c->op->name, PROJECTS) || c->args[0].kind != ARG_SLOT ||
@@ -277,7 +277,7 @@ lost_new(struct lowering *l)
 {
     struct lost x = {.l = l, .modules = names_new(l->a)};
     const struct graph *g = l->g;
-    x.evaluation = l->s->dropout != DROPOUT_NONE && l->s->mode == MODE_TRAINING;
+    x.evaluation = setup_drops(l->s);
     for (int i = 0; i < g->nn; i++) {
         note_module(&x, lower_node_module(l->a, &g->n[i]));
         x.evaluation &= node_call(&g->n[i]) != CALL_DROPOUT;

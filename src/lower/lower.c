@@ -223,7 +223,7 @@ lower_run(struct graph *g, const struct setup *setup)
     type_params(g, l->p);
     if (s->mode == MODE_TRAINING && !captured && fx_says(l, SAYS_APPLY | SAYS_EVAL))
         doubt_traced(l->p);
-    if (s->mode == MODE_TRAINING && !s->recompute && !captured && fx_says(l, SAYS_CHECKPOINT))
+    if (!s->recompute && !captured && fx_says(l, SAYS_CHECKPOINT) && setup_trains(s))
         python_checkpoints(l->p, setup_instead(s, ALTERNATIVE_CHECKPOINTS));
     const int by = step_torch(l->p, s);
     if (by < FIRST_RECORDED)

@@ -1681,7 +1681,7 @@ batch_norm_call(struct matcher *x, const struct node *n, struct arg in, const in
     c->args[0] = in;
     for (int i = 0; i < 4; i++)
         c->args[1 + i] = slot[i] >= 0 ? (struct arg){.kind = ARG_SLOT, .i = slot[i]} : NONE;
-    c->args[5] = BOOL(x->l->s->mode == MODE_TRAINING);
+    c->args[5] = BOOL(setup_trains(x->l->s));
     c->args[6] = FLT(0.1);
     c->args[7] = FLT(eps);
     return c;
@@ -1822,7 +1822,7 @@ emit_conv(struct matcher *x, const struct node *n, const char *target)
 {
     bool transposed = node_call(n) == CALL_CONV_TRANSPOSE;
     const struct tensor *w = tensor_at(x, n->in[1]);
-    bool computed = matcher_renamed(x, n->in[1]) && x->l->s->mode == MODE_TRAINING,
+    bool computed = matcher_renamed(x, n->in[1]) && setup_trains(x->l->s),
          whole = n->nin > 2 && n->in[2] >= 0 && matcher_renamed(x, n->in[2]),
          folded = computed && whole && !setup_instead(x->l->s, ALTERNATIVE_NORMS);
     struct arg in = matcher_arg(x, n, n->in[0], "input"), weight = matcher_arg(x, n, n->in[1], "weight");
@@ -1935,7 +1935,7 @@ emit_dropout(struct matcher *x, const struct node *n, const char *target)
          training = n->nin > 2 && matcher_number(x, n->in[2], &train) && train != 0;
     (void)given;
     struct arg a = matcher_arg(x, n, n->in[0], "input");
-    if ((!training && n->nin > 2) || x->l->s->mode != MODE_TRAINING) {
+    if ((!training && n->nin > 2) || !setup_trains(x->l->s)) {
         if (a.kind == ARG_SLOT)
             set_slot(x, n->out[0], (int)a.i);
         return;

@@ -400,6 +400,7 @@ look_at_nodes(struct file *f)
 {
     const struct graph *g = f->g;
     const bool whole = g->signature != NULL || f->p->captured;
+    const struct op *seen[64] = {NULL}; /* rows whose nodes were looked at last, by address */
     f->recorded = whole;
     for (int i = 0; i < g->nn; i++) {
         const struct node *n = &g->n[i];
@@ -409,7 +410,11 @@ look_at_nodes(struct file *f)
             f->layers |= node_call(n) == layers[k];
         for (int k = 0; k < COUNT(inserted) && node_call(n) == CALL_CAST && !n->made; k++)
             f->inserted |= glob_match(inserted[k], n->name);
-        for (int k = 0; k < COUNT(operators) && !n->made; k++)
+        const struct op **last = &seen[(uintptr_t)n->row / sizeof(void *) % COUNT(seen)];
+        if (n->made || (n->row && *last == n->row))
+            continue;
+        *last = n->row;
+        for (int k = 0; k < COUNT(operators); k++)
             if (glob_match(operators[k].domain, n->domain) && glob_match(operators[k].op, n->op)) {
                 const struct node **first = &f->found[operators[k].kind];
                 *first = *first ? *first : n;

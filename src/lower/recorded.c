@@ -1092,7 +1092,7 @@ recorded_call(struct dynamo *d, struct group *g)
         }
         /* beside others that are not in evaluation mode, as one that a model froze */
         bool frozen = d->takes_batch && spelled_statistics(g->target) == STATISTICS_RUNNING;
-        args[TRAINING] = BOOL(!frozen && (!tracked || l->s->mode != MODE_INFERENCE));
+        args[TRAINING] = BOOL(!frozen && (!tracked || setup_trains(l->s)));
         n = ALL;
         bool folded = node_call(&l->g->n[g->last]) != CALL_BATCH_NORM;
         if (folded && args[0].kind == ARG_SLOT && args[0].i < 0 && args[1].s) {

@@ -35,7 +35,7 @@ dropout_fact(const struct dynamo *d, const struct group *g, int tensor)
 static bool
 drops_again(const struct dynamo *d)
 {
-    return d->l->s->dropout != DROPOUT_NONE && d->l->s->mode == MODE_TRAINING && !d->trained;
+    return setup_drops(d->l->s) && !d->trained;
 }
 
 static void

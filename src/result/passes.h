@@ -7,8 +7,9 @@
 #include "lower/lower.h"
 #include "result/result.h"
 
-/* Everything the reports show, from what the passes made. */
-struct result *result_build(const struct graph *g, struct program *p, struct step *st, const struct setup *s);
+/* Everything the reports show, from what the passes made; peak_alone: what a gate on the peak asks for, and no more. */
+struct result *result_build(const struct graph *g, struct program *p, struct step *st, const struct setup *s,
+                            bool peak_alone);
 /* Makes these the choices of r, those that have a field of their own too. */
 void result_choose(struct result *r, int n, const struct choice *c);
 

@@ -241,13 +241,12 @@ gather_live(struct gather *x)
     const struct machine *m = x->st->m;
     struct result *r = x->r;
     struct arena *own = arena_new();
-    const struct event **birth = NEWN(own, const struct event *, m->nst + 1),
-                       **death = NEWN(own, const struct event *, m->nst + 1);
+    int *birth = NEWN(own, int, m->nst + 1), *death = NEWN(own, int, m->nst + 1); /* events, from 1 on; 0 none */
     for (int i = 0; i < m->nev; i++)
         if (i <= x->l->peak && m->ev[i].birth)
-            birth[m->ev[i].storage] = &m->ev[i];
+            birth[m->ev[i].storage] = i + 1;
         else if (!m->ev[i].birth && i > x->l->peak)
-            death[m->ev[i].storage] = &m->ev[i];
+            death[m->ev[i].storage] = i + 1;
     const char **line = NEWN(own, const char *, x->p->nmodules + 1);
     for (int i = x->p->ncalls - 1; i >= 0; i--)
         line[x->p->calls[i].scope] = x->p->calls[i].location;
@@ -267,13 +266,13 @@ gather_live(struct gather *x)
         t->dtype = dtypes[s->dtype].torch;
         t->class = s->class;
         t->born = arena_printf(x->a, "%s, %s%s", phase_names[s->phase], aten_space(s->op), s->op);
-        t->needed_by = storage_reason(x, s, death[i]);
+        t->needed_by = storage_reason(x, s, death[i] ? &m->ev[death[i] - 1] : NULL);
         t->node = s->call ? s->call->node : NULL;
         int module = storage_module(x, s);
         t->location = s->call ? s->call->location : module >= 0 ? line[module] : NULL;
         t->layer = module >= 0 ? x->p->modules[module].path : NULL;
-        t->born_at = birth[i] ? instant_of(x, (int)(birth[i] - m->ev)) : 0;
-        t->dies_at = death[i] ? instant_of(x, (int)(death[i] - m->ev)) : r->ninstants;
+        t->born_at = birth[i] ? instant_of(x, birth[i] - 1) : 0;
+        t->dies_at = death[i] ? instant_of(x, death[i] - 1) : r->ninstants;
         t->segment = segments_find(r, s);
         t->offset = t->segment < 0 ? 0 : s->address - r->segments[t->segment].address;
     }
@@ -285,15 +284,27 @@ gather_live(struct gather *x)
 /* ---- the largest storages of the step ---------------------------------------------------------------------------- */
 
 struct life {
-    int64_t bytes;
     int storage, born, died; /* instants */
 };
 
+/* The largest, of equal ones the first. */
 static int
-by_size(const void *a, const void *b)
+keep_largest(const struct machine *m, struct life *largest, int n, int room, struct life l)
 {
-    const struct life *x = a, *y = b;
-    return x->bytes != y->bytes ? (x->bytes < y->bytes ? 1 : -1) : x->storage - y->storage;
+    int at = 0;
+    for (int end = n; at < end;) {
+        int middle = (at + end) / 2;
+        if (m->st[largest[middle].storage]->bytes < m->st[l.storage]->bytes)
+            end = middle;
+        else
+            at = middle + 1;
+    }
+    n += n < room;
+    if (at < n) {
+        memmove(&largest[at + 1], &largest[at], sizeof(l) * (size_t)(n - 1 - at));
+        largest[at] = l;
+    }
+    return n;
 }
 
 static void
@@ -303,31 +314,30 @@ gather_spans(struct gather *x)
     const struct machine *m = x->st->m;
     struct result *r = x->r;
     struct arena *own = arena_new(); /* a large step has many */
-    struct life *all = NEWN(own, struct life, m->nst + 1);
-    int n = 0;
+    struct life largest[MOST];
+    int *born = NEWN(own, int, m->nst + 1), *died = NEWN(own, int, m->nst + 1), n = 0;
     for (int i = 0; i < m->nst; i++)
-        all[i] = (struct life){m->st[i]->bytes, i, 0, r->ninstants};
+        died[i] = r->ninstants;
     for (int i = 0, at = 0; i < m->nev; i++) {
-        struct life *s = &all[m->ev[i].storage];
         while (at < r->ninstants && x->moment[at] < i)
             at++;
-        *(m->ev[i].birth ? &s->born : &s->died) = at;
+        (m->ev[i].birth ? born : died)[m->ev[i].storage] = at;
     }
     for (int i = 0; i < m->nst; i++)
-        if (all[i].born < all[i].died)
-            all[n++] = all[i];
-    qsort(all, (size_t)n, sizeof(*all), by_size);
-    r->nstorages = n;
-    r->nspans = n < MOST ? n : MOST;
-    r->spans = NEWN(x->a, struct span, r->nspans + 1);
-    for (int i = 0; i < r->nspans; i++) {
-        const struct life *l = &all[i];
+        if (born[i] < died[i]) {
+            r->nstorages++;
+            n = keep_largest(m, largest, n, MOST, (struct life){i, born[i], died[i]});
+        }
+    r->nspans = n;
+    r->spans = NEWN(x->a, struct span, n + 1);
+    for (int i = 0; i < n; i++) {
+        const struct life *l = &largest[i];
         const struct storage *s = m->st[l->storage];
         const int module = storage_module(x, s);
         r->spans[i] = (struct span){.name = owner_name(x->owner, s),
                                     .layer = module >= 0 ? x->p->modules[module].path : NULL,
                                     .class = s->class,
-                                    .bytes = l->bytes,
+                                    .bytes = s->bytes,
                                     .born = l->born,
                                     .died = l->died};
     }
@@ -587,14 +597,16 @@ assume_benchmark(struct program *p, const struct step *st, const struct setup *s
 }
 
 static void
-gather_step(struct gather *x)
+gather_step(struct gather *x, bool peak_alone)
 {
     x->owner = owner_new(x->a, x->p, x->s);
+    gather_peak(x);
+    if (peak_alone)
+        return;
     x->params = names_new(x->a);
     for (int i = x->p->nparams - 1; i >= 0; i--)
         names_put(x->params, x->p->params[i].name, i);
     gather_instants(x);
-    gather_peak(x);
     gather_live(x);
     owner_held(x->owner, x->st, x->l, x->r);
     gather_spans(x);
@@ -607,7 +619,7 @@ gather_step(struct gather *x)
 }
 
 struct result *
-result_build(const struct graph *g, struct program *p, struct step *st, const struct setup *s)
+result_build(const struct graph *g, struct program *p, struct step *st, const struct setup *s, bool peak_alone)
 {
     struct gather x = {.a = st->arena, .g = g, .p = p, .st = st, .s = s, .r = NEW(st->arena, struct result)};
     struct result *r = x.r;
@@ -624,7 +636,7 @@ result_build(const struct graph *g, struct program *p, struct step *st, const st
     if (r->provenance.none)
         r->setup.nassumptions = 0;
     else
-        gather_step(&x);
+        gather_step(&x, peak_alone);
     r->ndoubts = g->ndoubts;
     r->doubts = g->doubts;
     r->peak.certain = r->ndoubts ? certain_bytes(st) : r->peak.allocated;

@@ -72,7 +72,7 @@ storage_new(struct machine *m, int64_t bytes)
 static void
 storage_empty(struct machine *m, struct storage *s)
 {
-    if (!s->bytes || s->empty)
+    if (s->empty || !(s->bytes || s->ask))
         return;
     s->empty = true;
     m->held -= s->class == CLASS_OPTIMIZER ? 0 : s->requested;
@@ -339,6 +339,8 @@ ask_block(struct machine *m, const struct ask *q)
     q->blocks(m, q, &b);
     struct value *v = workspace(m, b.bytes[0]);
     v->st->ask = m->tape ? tape_ask(m->tape, q) + 1 : 0;
+    if (v->st->ask && !v->st->bytes) /* but at other sizes */
+        trace_birth(m, v->st);
     return v;
 }
 

@@ -39,6 +39,8 @@ static void
 kernel_blocks(struct machine *m, const struct ask *q, struct workspaces *to)
 {
     struct kernel_shape shape;
+    if (m->s->cudnn != CUDNN_NONE)
+        m->same.below = m->same.from; /* each device has workspaces of its own */
     memset(&shape, 0, sizeof(shape)); /* what says nothing of it */
     memcpy(&shape, q->of, HEAD);
     memcpy(shape.in, q->number, sizeof(*q->number) * NUMBERS);
@@ -60,7 +62,5 @@ use_kernel(struct machine *m, const struct kernel_shape *shape)
         return;
     }
     m->cudnn.kernels += m->s->cudnn != CUDNN_NONE;
-    if (m->s->cudnn != CUDNN_NONE)
-        m->same.below = m->same.from; /* each has workspaces of its own */
     ask_blocks(m, &(struct ask){kernel_blocks, shape, HEAD, NUMBERS, &shape->in[0]});
 }

@@ -243,6 +243,8 @@ birth(struct machine *m, struct storage *s, const struct event *e, bool reported
 {
     if (m->tape && !s->asked)
         s->request = put_on_tape(m, s->ask ? REQUEST_ASKED : REQUEST_BLOCK, s->ask ? s->ask - 1 : s->requested);
+    if (!s->bytes) /* it is asked for at other sizes */
+        return;
     if (m->tape)
         m->tape->whole &= !s->stream;
     struct heap *h = machine_heap(m, s->stream);
@@ -268,6 +270,8 @@ death(struct machine *m, struct storage *s, const struct event *e, bool reported
 {
     if (m->tape && !s->asked)
         put_on_tape(m, REQUEST_FREE, s->request);
+    if (!s->bytes)
+        return;
     heap_free(machine_heap(m, s->stream), s->block);
     m->live_bytes -= s->bytes;
     if (reported) {
@@ -436,12 +440,13 @@ pass(struct heap *h, const struct workspaces *b, struct block **taken)
 }
 
 int64_t
-tape_play(const struct tape *from, const struct tape *to, struct line *l, const struct setup *s)
+tape_play(const struct tape *from, const struct tape *to, struct line *l, const struct setup *s, struct devices *on)
 {
     struct arena *a = arena_new();
     int most = 1;
     struct block **block = NEWN(a, struct block *, from->n + 1);
     struct machine m = {.a = a, .keep = a, .s = s, .real = s->accumulate_eager, .sm = device_sm(s->device)};
+    m.same = devices_both(from->alike, to->alike);
     struct workspaces *blocks = NEWN(a, struct workspaces, from->nasks + 1);
     for (int i = 0; i < from->nasks; i++) {
         blocks[i] = blocks_between(&m, &from->ask[i], &to->ask[i], l);
@@ -454,7 +459,8 @@ tape_play(const struct tape *from, const struct tape *to, struct line *l, const 
     for (int i = 0, n = l->straight ? from->n : 0; i < n; i++) {
         struct request r = request[i];
         if (r.kind == REQUEST_FREE) {
-            heap_free(h, block[r.number]);
+            if (block[r.number])
+                heap_free(h, block[r.number]);
         } else if (r.kind == REQUEST_ASK) {
             pass(h, &blocks[r.number], taken);
         } else {
@@ -463,12 +469,15 @@ tape_play(const struct tape *from, const struct tape *to, struct line *l, const 
             if (!l->straight)
                 break;
             if (r.passes)
-                heap_pass(h, bytes), i++;
-            else
+                i++;
+            if (bytes && r.passes)
+                heap_pass(h, bytes);
+            else if (bytes)
                 block[i] = heap_malloc(h, bytes);
         }
     }
     int64_t reserved = l->straight ? heap_reserved(h) : -1;
+    *on = m.same;
     arena_free(a);
     return reserved;
 }

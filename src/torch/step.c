@@ -521,6 +521,7 @@ loss_of(struct arena *a, const struct program *p, const struct setup *s)
 /* ---- the script's state ------------------------------------------------------------------------------------------ */
 
 struct script {
+    struct arena *own; /* of what nobody asks for behind the run */
     struct machine *m;
     const struct program *p;
     const struct setup *s;
@@ -535,7 +536,7 @@ struct script {
         int n, *slot; /* that hold a unit's gates, and what they held */
         struct value **was;
     } swapped;
-    int *passing;          /* room for what passes a gate, */
+    int *passing;          /* room for what passes a gate, NULL nothing did yet: */
     struct value **passed; /* slots and values */
     bool *hooked;          /* per module: ZeRO-3 does something before it runs */
     int *part;             /* per slot: the parameter's number there; -1 none */
@@ -1018,7 +1019,7 @@ static void
 find_last_uses(struct script *x)
 {
     const struct program *p = x->p;
-    x->last_use = NEWN(x->m->a, int, p->nslots + 1);
+    x->last_use = NEWN(x->own, int, p->nslots + 1);
     memset(x->last_use, -1, sizeof(int) * (size_t)(p->nslots + 1));
     for (int i = 0, slot; i < p->ncalls; i++)
         for (struct call_reads r = {&p->calls[i]}; (slot = next_read(&r)) >= 0;)
@@ -1034,8 +1035,8 @@ find_last_uses(struct script *x)
         x->last_use[p->inputs[i].slot] = p->ncalls;
     for (int i = 0; i < p->noutputs; i++)
         x->last_use[p->outputs[i].slot] = p->ncalls;
-    x->first_drop = NEWN(x->m->a, int, p->ncalls + 1);
-    x->next_drop = NEWN(x->m->a, int, p->nslots + 1);
+    x->first_drop = NEWN(x->own, int, p->ncalls + 1);
+    x->next_drop = NEWN(x->own, int, p->nslots + 1);
     memset(x->first_drop, -1, sizeof(int) * (size_t)(p->ncalls + 1));
     for (int i = p->nslots - 1; i >= 0; i--)
         if (x->last_use[i] >= 0) {
@@ -1053,8 +1054,8 @@ find_tables(struct script *x)
     const struct program *p = x->p;
     if (!x->s->precision->model || p->captured)
         return;
-    bool *learned = NEWN(x->m->a, bool, p->nslots + 1);
-    x->is_table = NEWN(x->m->a, bool, p->nslots + 1);
+    bool *learned = NEWN(x->own, bool, p->nslots + 1);
+    x->is_table = NEWN(x->own, bool, p->nslots + 1);
     for (int i = 0; i < p->nparams; i++)
         learned[p->params[i].slot] = true;
     for (int i = 0; i < p->ninputs; i++)
@@ -1377,6 +1378,10 @@ static int
 pass_gates(struct script *x, int first, int end, int gate, bool each, struct swaps *swapped)
 {
     struct machine *m = x->m;
+    if (!x->passing) {
+        x->passing = NEWN(x->own, int, x->p->nslots + 1);
+        x->passed = NEWN(x->own, struct value *, x->p->nslots + 1);
+    }
     int n = 0, seen = ++x->stamp, mark = scope_begin(m), *slots = x->passing;
     struct value **v = x->passed;
     for (int i = first, slot; i < end; i++) {
@@ -2547,7 +2552,7 @@ run(struct program *p, const struct setup *s, const struct updates *others)
 {
     struct step *st = NEW(p->arena, struct step);
     struct machine *m = NEW(p->arena, struct machine);
-    struct script x = {.m = m, .p = p, .s = s, .st = st, .others = others};
+    struct script x = {.own = arena_new(), .m = m, .p = p, .s = s, .st = st, .others = others};
     st->arena = p->arena;
     st->program = p;
     st->setup = s;
@@ -2557,21 +2562,19 @@ run(struct program *p, const struct setup *s, const struct updates *others)
     machine_begin(m, p->arena, p, s);
     m->grad_mode = s->mode == MODE_TRAINING;
     heap_play(m->heap, s->player);
-    x.slot = NEWN(p->arena, struct value *, p->nslots + 1);
-    x.kept = NEWN(p->arena, struct value *, p->nslots + 1);
-    x.attributes = NEWN(p->arena, struct value *, p->nattributes + 1);
-    x.seen = NEWN(p->arena, int, p->nslots + 1);
-    x.passing = NEWN(p->arena, int, p->nslots + 1);
-    x.passed = NEWN(p->arena, struct value *, p->nslots + 1);
+    x.slot = NEWN(x.own, struct value *, p->nslots + 1);
+    x.kept = NEWN(x.own, struct value *, p->nslots + 1);
+    x.attributes = NEWN(x.own, struct value *, p->nattributes + 1);
+    x.seen = NEWN(x.own, int, p->nslots + 1);
     x.around = -1;
     for (int i = 0; i < p->nparams; i++)
         x.seen[p->params[i].slot] = -1;
     m->rerun = rerun;
     m->rerun_to = &x;
-    x.inputs = NEWN(p->arena, struct value *, p->ninputs + 1);
-    x.outs = NEWN(p->arena, struct value *, p->noutputs + 1);
-    x.targets = NEWN(p->arena, struct value *, p->noutputs + 1);
-    x.loss_of = loss_of(p->arena, p, s);
+    x.inputs = NEWN(x.own, struct value *, p->ninputs + 1);
+    x.outs = NEWN(x.own, struct value *, p->noutputs + 1);
+    x.targets = NEWN(x.own, struct value *, p->noutputs + 1);
+    x.loss_of = loss_of(x.own, p, s);
     step_holds(p, s);
     bool either = false;
     for (int i = 0; i < p->ncalls; i++)
@@ -2610,11 +2613,10 @@ run(struct program *p, const struct setup *s, const struct updates *others)
         run_others(&x);
     else
         run_iterations(&x, st);
-    if (m->tape) {
-        m->tape->same = m->same;
+    if (m->tape)
         m->tape->alike = m->alike;
-    }
     arena_free(m->trace.a);
+    arena_free(x.own);
     m->trace.a = NULL;
     if (m->oversized)
         graph_doubt(p->graph, "model", "tensor", NULL, "a tensor of 4 TiB or more is counted as 4 TiB")->sure =

@@ -253,14 +253,14 @@ struct ask {
 
 /* What a step asked of the allocator, in order, so that it can be asked again without the engine. */
 struct tape {
-    struct arena *a, *own;      /* of its asks; of its lists */
-    struct devices same, alike; /* struct machine's */
-    bool whole;                 /* false: other streams asked, too */
+    struct arena *a, *own; /* of its asks; of its lists */
+    struct devices alike;  /* struct machine's */
+    bool whole;            /* false: other streams asked, too */
     int n, cap;
     struct request {
         enum {
             REQUEST_BLOCK, /* of number bytes */
-            REQUEST_ASKED, /* a block as large as the first of that ask */
+            REQUEST_ASKED, /* a block as large as the first of that ask, none of 0 bytes */
             REQUEST_FREE,  /* the block of that request */
             REQUEST_ASK,   /* all blocks of that ask, which go back at once */
         } kind : 2;
@@ -395,8 +395,10 @@ bool trace_repeats(const struct machine *m);
 /* Plays the trace to its end, or the reported step to its mark; again: as an iteration behind the one that ran. */
 void trace_play(struct machine *m, bool again, bool reported);
 /* What is reserved in the end when tapes are played on s's device, with the numbers that l has between theirs: of those
- * that tape_between has compared, or of one and the same. -1 where a number is none, or the step goes elsewhere. */
-int64_t tape_play(const struct tape *from, const struct tape *to, struct line *l, const struct setup *s);
+ * that tape_between has compared, or of one and the same. -1 where a number is none, or the step goes elsewhere. *on:
+ * devices on which it is as much. */
+int64_t tape_play(const struct tape *from, const struct tape *to, struct line *l, const struct setup *s,
+                  struct devices *on);
 /* Whether a third tape has the numbers that l has between them. */
 bool tape_between(const struct tape *from, const struct tape *to, struct line *l, const struct tape *third);
 
@@ -505,7 +507,7 @@ void scratch(struct machine *m, int64_t bytes);
 bool is_aligned(struct machine *m, int64_t n, int64_t unit);
 /* Takes the blocks that an ask wants, and gives them back. */
 void ask_blocks(struct machine *m, const struct ask *q);
-/* A workspace as large as the only block that an ask wants; it dies with the running scope. */
+/* A workspace as large as the only block that an ask wants, nothing of 0 bytes; it dies with the running scope. */
 struct value *ask_block(struct machine *m, const struct ask *q);
 enum library { LIBRARY_CUBLAS, LIBRARY_CUBLASLT };
 int64_t library_workspace(struct machine *m, enum library l); /* bytes */
@@ -829,6 +831,11 @@ static inline bool
 devices_have(struct devices d, int sm)
 {
     return d.from <= sm && sm < d.below;
+}
+static inline struct devices
+devices_both(struct devices p, struct devices q) /* of p and of q */
+{
+    return (struct devices){p.from > q.from ? p.from : q.from, p.below < q.below ? p.below : q.below};
 }
 /* p with doubts and assumptions of its own, none yet, which live in a; *g is its graph. */
 struct program program_apart(const struct program *p, struct graph *g, struct arena *a);

@@ -298,17 +298,46 @@ scan_workspace(struct machine *m, const struct value *v, int dim)
         ask_blocks(m, &(struct ask){scan_blocks, &by_bytes[bytes], sizeof(*by_bytes), 1, &n});
 }
 
-/* Bytes for each of the number elements, or as many as there are rows, and for each thread's elements once more. */
-struct segments {
-    int64_t rows, bytes, thread;
+/* Of what the gradient of a table takes; the number is that of indices, of which few are not sorted and take none. */
+struct lookup {
+    int64_t what, rows, row_bytes, index_bytes, is_narrow;
+};
+enum lookup_what {
+    INDICES,  /* sorted; where they were; the range that is sorted along; where runs of one index are */
+    SORT,     /* what the sort takes, */
+    RUNS,     /* the scan for runs, */
+    STARTS,   /* and that for where these begin */
+    AMOUNT,   /* of either */
+    SEGMENTS, /* one a run, and for each thread's indices once more: */
+    PARTS,    /* indices, */
+    SUMS,     /* and rows; of a table of few rows indices */
+    WIDE      /* all rows of such a table in fp32, where the gradient is not */
 };
 static void
-segment_blocks(struct machine *m, const struct ask *q, struct workspaces *to)
+lookup_blocks(struct machine *m, const struct ask *q, struct workspaces *to)
 {
-    const struct segments *of = q->of;
-    int64_t n = q->number[0];
+    enum { UNSORTED = 3072 };
+    const struct lookup *of = q->of;
+    int64_t n = q->number[0], threads = n / ROWS_PER_THREAD, runs = least(n, of->rows), parts = runs + threads;
+    bool few = of->rows < 4 * MULTIPROCESSORS && threads > 3 * of->rows;
+    const int64_t bytes[] = {[INDICES] = n * of->index_bytes,
+                             [SORT] = sort_bytes(n, sizeof(int64_t)),
+                             [RUNS] = scan_bytes(n, 4480, 16),
+                             [STARTS] = scan_bytes(runs, 896, 16),
+                             [AMOUNT] = 8,
+                             [SEGMENTS] = runs * of->index_bytes,
+                             [PARTS] = parts * of->index_bytes,
+                             [SUMS] = parts * (few ? of->index_bytes : of->row_bytes),
+                             [WIDE] = few && of->is_narrow ? of->rows * of->row_bytes : 0};
     (void)m;
-    workspaces_add(to, (least(n, of->rows) + (of->thread ? n / of->thread : 0)) * of->bytes);
+    workspaces_add(to, n > UNSORTED ? bytes[of->what] : 0);
+}
+
+static void
+look_up(struct machine *m, struct lookup *of, enum lookup_what what, int64_t n)
+{
+    of->what = what;
+    ask_block(m, &(struct ask){lookup_blocks, of, sizeof(*of), 1, &n});
 }
 
 /* Source: embedding_dense_backward_cuda in Embedding.cu, embedding_backward_cuda_kernel in EmbeddingBackwardKernel.cu;
@@ -316,42 +345,35 @@ segment_blocks(struct machine *m, const struct ask *q, struct workspaces *to)
 struct value *
 embedding_backward(struct machine *m, struct value *grad, struct value *indices, const struct value *weight)
 {
-    enum { UNSORTED = 3072 };
-    static const struct scanned all = {INT64_MAX, 4480, 16};
-    static const int64_t whole = 8; /* passes: all bits of an index */
-    int64_t n = value_elements(indices), rows = weight->size[0], width = weight->size[1],
-            bytes = dtypes[indices->dtype].bits / 8;
-    if (!m->real)
+    struct lookup of = {.rows = weight->size[0],
+                        .row_bytes = 4 * weight->size[1],
+                        .index_bytes = dtypes[indices->dtype].bits / 8,
+                        .is_narrow = grad->dtype != DT_FLOAT};
+    int64_t n = value_elements(indices);
+    if (!m->real || n >= MAX_STORAGE_BYTES)
         return value_new(m, grad->dtype, weight->rank, weight->size, NULL);
-    if (n <= UNSORTED || n >= MAX_STORAGE_BYTES)
-        return value_new(m, grad->dtype, weight->rank, weight->size, NULL);
-    workspace_new(m, n * bytes); /* sorted, and where they were */
-    workspace_new(m, n * bytes);
+    look_up(m, &of, INDICES, n);
+    look_up(m, &of, INDICES, n);
     int mark = scope_begin(m);
-    workspace_new(m, n * bytes); /* the range that is sorted along */
-    ask_blocks(m, &(struct ask){sort_blocks, &whole, sizeof(whole), 1, &n});
+    look_up(m, &of, INDICES, n);
+    look_up(m, &of, SORT, n);
     scope_end(m, mark, 0, NULL);
     struct value *result = value_new(m, grad->dtype, weight->rank, weight->size, NULL);
-    workspace_new(m, n * bytes); /* segments: runs of an index */
-    workspace_new(m, 8);
+    look_up(m, &of, INDICES, n);
+    look_up(m, &of, AMOUNT, n);
     mark = scope_begin(m);
-    workspace_new(m, n * bytes);
-    ask_blocks(m, &(struct ask){scan_blocks, &all, sizeof(all), 1, &n});
+    look_up(m, &of, INDICES, n);
+    look_up(m, &of, RUNS, n);
     scope_end(m, mark, 0, NULL);
-    const struct scanned starts = {rows, 896, 16};
-    const struct segments segment = {rows, bytes, 0}, part = {rows, bytes, ROWS_PER_THREAD},
-                          row = {rows, 4 * width, ROWS_PER_THREAD};
-    bool few = rows < 4 * MULTIPROCESSORS && n / ROWS_PER_THREAD > 3 * rows;
-    for (int i = 0; i < 2; i++)
-        ask_block(m, &(struct ask){segment_blocks, &segment, sizeof(segment), 1, &n});
-    ask_blocks(m, &(struct ask){scan_blocks, &starts, sizeof(starts), 1, &n});
-    workspace_new(m, 8);
-    for (int i = 0; i < (few ? 2 : 1); i++)
-        ask_block(m, &(struct ask){segment_blocks, &part, sizeof(part), 1, &n});
-    if (!few)
-        ask_block(m, &(struct ask){segment_blocks, &row, sizeof(row), 1, &n});
-    else if (grad->dtype != DT_FLOAT)
-        workspace_new(m, rows * row.bytes);
+    look_up(m, &of, SEGMENTS, n);
+    look_up(m, &of, SEGMENTS, n);
+    mark = scope_begin(m);
+    look_up(m, &of, STARTS, n);
+    scope_end(m, mark, 0, NULL);
+    look_up(m, &of, AMOUNT, n);
+    look_up(m, &of, PARTS, n);
+    look_up(m, &of, SUMS, n);
+    look_up(m, &of, WIDE, n);
     return result;
 }
 

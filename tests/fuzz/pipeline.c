@@ -59,7 +59,7 @@ target(struct arena *a, const uint8_t *data, size_t size)
     struct step *st = p ? step_run(p, &s) : NULL;
     if (st) {
         struct study study = {.a = a, .s = &s, .p = p, .st = st, .reload = reload};
-        struct result *r = result_build(p->graph, p, st, &s);
+        struct result *r = result_build(p->graph, p, st, &s, false);
         shapes_dump(p->graph, nowhere());
         program_dump(p, nowhere());
         step_dump(st, nowhere());
@@ -69,7 +69,7 @@ target(struct arena *a, const uint8_t *data, size_t size)
             recompute_plan(&study, r, 0);
         if (last & 2) {
             struct program *old = program_of(a, &before, &e);
-            r->baseline = compare_run(a, result_build(old->graph, old, step_run(old, &before), &before), r);
+            r->baseline = compare_run(a, result_build(old->graph, old, step_run(old, &before), &before, false), r);
             r->baseline->file = "old.onnx";
         }
         arena_guard(NULL, 0); /* reports hold more than memory */

@@ -48,7 +48,7 @@ result_now(struct arena *a, struct err *e)
     if (!g || !shapes_run(g, &s, false, e))
         __builtin_trap(); /* the model above is at fault, not the input */
     struct program *p = lower_run(g, &s);
-    return result_build(g, p, step_run(p, &s), &s);
+    return result_build(g, p, step_run(p, &s), &s, false);
 }
 
 static void

@@ -164,6 +164,7 @@ test_tapes(void)
         for (int at = from[i] + 2; at < to[i]; at += 1 + at / 3) {
             struct tape lo = {.a = arena_new()}, beside = {.a = lo.a}, hi = {.a = lo.a}, own = {.a = lo.a};
             struct setup s;
+            struct devices on;
             run_taped(i % 2, from[i], "rtx-2060", &lo, &s);
             run_taped(i % 2, from[i] + 1, "rtx-2060", &beside, &s);
             run_taped(i % 2, to[i], "rtx-2060", &hi, &s);
@@ -171,13 +172,14 @@ test_tapes(void)
             struct line l = {from[i], to[i], from[i] + 1, true};
             if (tape_between(&lo, &hi, &l, &beside)) {
                 l.at = at;
-                CU_ASSERT_EQUAL(tape_play(&lo, &hi, &l, &s), reserved);
+                CU_ASSERT_EQUAL(tape_play(&lo, &hi, &l, &s, &on), reserved);
+                CU_ASSERT_EQUAL(devices_have(on, device_sm(s.device)), i % 2 == 0); /* convolutions: each its own */
                 told++;
             }
             run_taped(i % 2, at, "rtx-2060", &hi, &s);
             s.device = device_find("h100");
             l = (struct line){at, at, at, true};
-            CU_ASSERT_EQUAL(tape_play(&hi, &hi, &l, &s), reserved);
+            CU_ASSERT_EQUAL(tape_play(&hi, &hi, &l, &s, &on), reserved);
             arena_free(lo.a);
         }
     CU_ASSERT(told >= 20);
