@@ -126,7 +126,7 @@ static inline bool
 setup_trains(const struct setup *s)
 {
     if (s->asked)
-        *s->asked |= 1u << ALTERNATIVE_EVALUATION;
+        *s->asked |= UINT64_C(1) << ALTERNATIVE_EVALUATION;
     return s->mode == MODE_TRAINING;
 }
 static inline bool
