@@ -326,6 +326,18 @@ times_before(const struct dynamo *d, const struct group *g)
     return n;
 }
 
+/* Whether the operator reads first what a statement like "x[:, :4] += y" has made in place: it puts that back, or is of
+ * a loop's next round. */
+static bool
+goes_on(const struct dynamo *d, const struct group *g, const struct node *user, int out)
+{
+    const int by = user->nin && user->in[0] == out ? d->group_of[user - d->l->g->n] : -1;
+    const char *target = by >= 0 ? d->groups[by].target : NULL;
+    const struct aten *op = target ? aten_find(target) : NULL;
+    return target && (strcmp(target, g->target) == 0 || target_is(target, TARGET_VIEWS | TARGET_REORDERS) ||
+                      (op && op->writes == WRITES_PART));
+}
+
 /* "x += y": the last operator of the statement, the one whose result no other operand of the statement is. */
 static bool
 line_in_place(const struct dynamo *d, const struct group *g, const struct aten *op, const char *stem, int out)
@@ -349,7 +361,7 @@ line_in_place(const struct dynamo *d, const struct group *g, const struct aten *
             return python_overwrites(line, arena_printf(a, "aten.%s", stem), times_before(d, g));
         for (int u = 0; u < gr->t[out].nusers; u++) {
             const struct node *user = &gr->n[gr->t[out].users[u]];
-            if (group_same_statement(d, g->last, gr->t[out].users[u]) && user->nin && user->in[0] != out)
+            if (group_same_statement(d, g->last, gr->t[out].users[u]) && !goes_on(d, g, user, out))
                 return false;
         }
         return true;
