@@ -2073,7 +2073,7 @@ initial_state(struct matcher *x, const struct node *n, int k, const int64_t *siz
         return matcher_arg(x, n, n->in[k], "hx");
     struct call *c = matcher_call(x, n, "aten.zeros.default", 2);
     c->args[0] = matcher_ints(x, 3, size);
-    c->args[1] = DTYPE(tensor_at(x, n->in[0])->dtype);
+    c->args[1] = matcher_arg(x, n, n->in[0], "input"); /* torch/nn/modules/rnn.py: dtype=input.dtype */
     c->rank = 3;
     c->size = arena_dup(x->l->a, size, 3 * sizeof(*size));
     return (struct arg){.kind = ARG_SLOT, .i = c->outs[0]};
@@ -2107,6 +2107,25 @@ is_stacked(const struct matcher *x, const struct node *n)
     return m && node_call(m) == node_call(n) && matcher_same_module(x, n, m);
 }
 
+/* Of a layer's weights, by role, those of each direction together, as PyTorch has them; otherwise as they are. ends:
+ * behind each role. */
+static void
+by_direction(struct matcher *x, struct arg *weights, const int ends[3], int directions)
+{
+    const int biases = ends[2] - ends[1];
+    if (ends[0] != directions || ends[1] != 2 * directions || (biases && biases != 2 * directions))
+        return;
+    struct arg *own = NEWN(x->l->a, struct arg, weights->n);
+    int n = 0;
+    for (int d = 0; d < directions; d++) {
+        own[n++] = weights->list[d];
+        own[n++] = weights->list[ends[0] + d];
+        for (int k = 0; k < biases / directions; k++)
+            own[n++] = weights->list[ends[1] + 2 * d + k];
+    }
+    weights->list = own;
+}
+
 /* ONNX gives [time, direction, batch, hidden], PyTorch [time, batch, direction * hidden]: two views lie between. */
 static void
 emit_rnn(struct matcher *x, const struct node *n, const char *target)
@@ -2120,8 +2139,13 @@ emit_rnn(struct matcher *x, const struct node *n, const char *target)
         n->nin > 2 && n->in[2] >= 0 && tensor_at(x, n->in[2])->rank == 3 ? tensor_at(x, n->in[2])->dims[2].n : -1);
     struct arg input = matcher_arg(x, n, n->in[0], "input"), weights = {.kind = ARG_LIST}, hx, cx = NONE;
     weights.list = NEWN(x->l->a, struct arg, MAX_PADS);
-    for (int k = 1; k < 4 && k < n->nin; k++)
-        weights_behind(x, n, n->in[k], roles[k - 1], &weights, 0);
+    int ends[COUNT(roles)] = {0};
+    for (int k = 0; k < COUNT(roles); k++) {
+        if (k + 1 < n->nin)
+            weights_behind(x, n, n->in[k + 1], roles[k], &weights, 0);
+        ends[k] = weights.n;
+    }
+    by_direction(x, &weights, ends, (int)both);
     if (in->rank != 3 || in->dims[0].n < 0 || in->dims[1].n < 0 || hidden < 1 || hidden > INT32_MAX || !weights.n) {
         emit_unknown(x, n);
         return;

@@ -131,7 +131,8 @@ gated(struct machine *m, const char *kernel, struct arg x, struct arg h, struct 
                              OP(m, "matmul.default", h, VAL(OP(m, "t.default", w[1])))};
     const struct arg a[] = {VAL(gates[0]), VAL(gates[1]), c, w[2], w[3]};
     const struct frame *r = dispatch(m, aten_find(kernel), COUNT(a), a, NULL);
-    memcpy(made, r->out, sizeof(struct value *) * (size_t)nmade);
+    for (int i = 0; i < nmade; i++)
+        made[i] = i < r->nout ? r->out[i] : NULL;
 }
 
 /* The hidden state's product takes the input's in place, even under a dispatch mode. */
@@ -144,7 +145,7 @@ simple(struct machine *m, const char *activation, struct arg x, struct arg h, co
     return OP(m, activation, VAL(op_over(m, "add.Tensor", COUNT(a), a, true)));
 }
 
-/* One step: the next hidden state, and of an LSTM the next cell's. */
+/* One step: the next hidden state, and of an LSTM the next cell's; NULL where m->missing names what is not possible. */
 static void
 cell(struct machine *m, int mode, struct arg x, struct arg h, struct arg c, const struct arg *w, struct value *made[2])
 {
@@ -231,7 +232,7 @@ list_arg(int n, struct arg *of)
     return (struct arg){.kind = ARG_LIST, .n = n, .list = of};
 }
 
-/* One direction of a layer: its results side by side; *state is its states, before and behind. */
+/* One direction of a layer: its results side by side; *state is its states, before and behind. NULL as cell says. */
 static struct value *
 run_direction(struct machine *m, int mode, const struct frame *x, bool back, const struct arg *w,
               struct value *state[2])
@@ -241,6 +242,8 @@ run_direction(struct machine *m, int mode, const struct frame *x, bool back, con
     for (int i = 0; i < x->nout; i++) {
         const int at = back ? x->nout - 1 - i : i, mark = scope_begin(m);
         cell(m, mode, VAL(x->out[at]), VAL(state[0]), VAL(state[1]), w, state);
+        if (!state[0])
+            return NULL;
         scope_end(m, mark, nstates, state);
         y[at] = VAL(state[0]);
     }
@@ -263,7 +266,7 @@ by_cells(struct machine *m, struct frame *f, int mode, const struct arg *given, 
         before[k] = dispatch(m, aten_find("unbind.int"), 1, &given[k], NULL);
         last[k] = NEWN(m->a, struct arg, runs);
     }
-    if (runs % directions || before[0]->nout < runs || before[nstates - 1]->nout < runs) {
+    if (runs < 1 || before[0]->nout < runs || before[nstates - 1]->nout < runs) {
         m->missing = f->op->name;
         return;
     }
@@ -278,6 +281,8 @@ by_cells(struct machine *m, struct frame *f, int mode, const struct arg *given, 
             for (int k = 0; k < nstates; k++)
                 state[k] = before[k]->out[run + d];
             y[d] = VAL(run_direction(m, mode, steps, d, w, state));
+            if (y[d].kind != ARG_VALUE)
+                return;
             for (int k = 0; k < nstates; k++)
                 last[k][run + d] = VAL(held[nheld++] = state[k]);
         }
@@ -311,7 +316,9 @@ whole(struct machine *m, struct frame *f, int mode)
         m->missing = f->op->name;
         return;
     }
-    if (!has_cudnn(m, V(0)->dtype)) {
+    const int64_t each = arg_int(f, 3, 1) ? CELL_WEIGHTS : CELL_WEIGHTS / 2;
+    const bool apart = f->a[2].n == arg_int(f, 4, 1) * directions * each; /* what is in one is no module's */
+    if (apart && !has_cudnn(m, V(0)->dtype)) {
         by_cells(m, f, mode, (struct arg[]){h, c}, (int)directions);
         return;
     }
