@@ -22,6 +22,18 @@
 
 enum { MODE_RELU, MODE_TANH, MODE_LSTM, MODE_GRU };
 
+/* Of a row, by how its name begins. */
+static int
+mode_of(const struct aten *op)
+{
+    static const char *const names[] = {
+        [MODE_RELU] = "rnn_relu", [MODE_TANH] = "rnn_tanh", [MODE_LSTM] = "lstm", [MODE_GRU] = "gru"};
+    int mode = 0;
+    while (strncmp(op->name, names[mode], strlen(names[mode])) != 0)
+        mode++;
+    return mode;
+}
+
 /* Elements kept per time step, sample, layer and direction, by hidden unit; of these, what gradients need. */
 static const struct {
     int kept, needed;
@@ -158,9 +170,10 @@ cell(struct machine *m, int mode, struct arg x, struct arg h, struct arg c, cons
 }
 
 /* lstm_cell, whose hx is (hx, cx), gru_cell, rnn_tanh_cell, rnn_relu_cell (input, hx, w_ih, w_hh, b_ih, b_hh). */
-static void
-one_step(struct machine *m, struct frame *f, int mode)
+void
+rnn_step(struct machine *m, struct frame *f)
 {
+    const int mode = mode_of(f->op);
     struct arg h = f->a[1], c = h, w[CELL_WEIGHTS] = {f->a[2], f->a[3], VAL(V(4)), VAL(V(5))};
     struct value *made[2];
     if (h.kind == ARG_LIST) {
@@ -174,30 +187,6 @@ one_step(struct machine *m, struct frame *f, int mode)
     cell(m, mode, f->a[0], h, c, w, made);
     for (int i = 0; i < 1 + (mode == MODE_LSTM); i++)
         out_add(m, f, made[i]);
-}
-
-void
-rnn_lstm_step(struct machine *m, struct frame *f)
-{
-    one_step(m, f, MODE_LSTM);
-}
-
-void
-rnn_gru_step(struct machine *m, struct frame *f)
-{
-    one_step(m, f, MODE_GRU);
-}
-
-void
-rnn_tanh_step(struct machine *m, struct frame *f)
-{
-    one_step(m, f, MODE_TANH);
-}
-
-void
-rnn_relu_step(struct machine *m, struct frame *f)
-{
-    one_step(m, f, MODE_RELU);
 }
 
 /* ---- layers ------------------------------------------------------------------------------------------------------ */
@@ -272,7 +261,7 @@ by_cells(struct machine *m, struct frame *f, int mode, const struct arg *given, 
     }
     const int mark = scope_begin(m);
     for (int run = 0; run < runs; run += directions) {
-        struct arg in = VAL(x), y[2];
+        struct arg in = VAL(x), y[2] = {NONE, NONE};
         const struct frame *steps = dispatch(m, aten_find("unbind.int"), 1, &in, NULL);
         for (int d = 0; d < directions; d++) {
             const struct arg *own = &f->a[2].list[(run + d) * each], none = NONE;
@@ -301,9 +290,10 @@ by_cells(struct machine *m, struct frame *f, int mode, const struct arg *given, 
 
 /* lstm, gru, rnn_tanh, rnn_relu (input, hx, params, has_biases, num_layers, dropout, train, bidirectional,
  * batch_first) */
-static void
-whole(struct machine *m, struct frame *f, int mode)
+void
+rnn_layers(struct machine *m, struct frame *f)
 {
+    const int mode = mode_of(f->op);
     struct arg h = f->a[1], c = NONE;
     if (h.kind == ARG_LIST) {
         c = h.n > 1 ? h.list[1] : NONE;
@@ -326,24 +316,6 @@ whole(struct machine *m, struct frame *f, int mode)
     const struct frame *r = dispatch(m, aten_find("_cudnn_rnn.default"), 7, a, NULL);
     for (int i = 0; i < r->nout && i < (mode == MODE_LSTM ? 3 : 2); i++)
         out_add(m, f, r->out[i]);
-}
-
-void
-rnn_lstm(struct machine *m, struct frame *f)
-{
-    whole(m, f, MODE_LSTM);
-}
-
-void
-rnn_gru(struct machine *m, struct frame *f)
-{
-    whole(m, f, MODE_GRU);
-}
-
-void
-rnn_tanh(struct machine *m, struct frame *f)
-{
-    whole(m, f, MODE_TANH);
 }
 
 /* ---- kernels of cells -------------------------------------------------------------------------------------------- */

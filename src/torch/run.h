@@ -385,17 +385,12 @@ void expand_zeros_as(struct machine *m, struct frame *f);
 void rnn_backward_input(struct machine *m, struct frame *f);
 void rnn_backward_weight(struct machine *m, struct frame *f);
 void rnn_forward(struct machine *m, struct frame *f);
-void rnn_gru(struct machine *m, struct frame *f);
 void rnn_gru_cell(struct machine *m, struct frame *f);
 void rnn_gru_cell_backward(struct machine *m, struct frame *f);
-void rnn_gru_step(struct machine *m, struct frame *f);
-void rnn_lstm(struct machine *m, struct frame *f);
 void rnn_lstm_cell(struct machine *m, struct frame *f);
 void rnn_lstm_cell_backward(struct machine *m, struct frame *f);
-void rnn_lstm_step(struct machine *m, struct frame *f);
-void rnn_relu_step(struct machine *m, struct frame *f);
-void rnn_tanh(struct machine *m, struct frame *f);
-void rnn_tanh_step(struct machine *m, struct frame *f);
+void rnn_layers(struct machine *m, struct frame *f);
+void rnn_step(struct machine *m, struct frame *f);
 
 /* ---- linalg.c: factorizations and solvers, and their gradients -------------------------------------------------- */
 
