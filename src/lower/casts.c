@@ -453,7 +453,7 @@ casts_made(struct lowering *l)
     const char **names = NEWN(l->a, const char *, p->ncalls + 1);
     bool any = false;
     for (int i = 0; i < p->ncalls; i++)
-        if (p->calls[i].op && aten_arg(p->calls[i].op, "num_layers") >= 0)
+        if (params_states(p->calls[i].op))
             make_states(p, &p->calls[i]);
     for (int i = 0; i < p->ncalls; i++) {
         struct call *c = &p->calls[i];
