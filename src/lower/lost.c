@@ -197,6 +197,23 @@ norm_of(const struct graph *g, int tensor)
     return -1;
 }
 
+static bool
+any_marked(const int *tensor, int n, const bool *marked)
+{
+    bool any = false;
+    for (int k = 0; k < n; k++)
+        any |= tensor[k] >= 0 && marked[tensor[k]];
+    return any;
+}
+
+static void
+mark(const int *tensor, int n, bool *marked)
+{
+    for (int k = 0; k < n; k++)
+        if (tensor[k] >= 0)
+            marked[tensor[k]] = true;
+}
+
 /* Norms of parameters alone, and what is divided by its norm, that a program may detach, as power iterations and DoRA
  * do: parameters below get a gradient another way. */
 static bool *
@@ -211,33 +228,24 @@ find_detached(const struct lowering *l)
         reached[g->out[i]] = true;
     for (int i = 0; i < g->nn; i++) {
         const struct node *n = &g->n[i];
-        bool reads = false;
-        for (int k = 0; k < n->nin; k++)
-            reads |= n->in[k] >= 0 && data[n->in[k]];
-        for (int k = 0; k < n->nout; k++)
-            if (n->out[k] >= 0)
-                data[n->out[k]] = reads;
+        bool reads = any_marked(n->in, n->nin, data);
+        if (reads)
+            mark(n->out, n->nout, data);
         detached[i] = !reads && n->nin > 0 && n->in[0] >= 0 &&
                       (node_call(n) == CALL_NORM_2 || (n->nin == 2 && norm_of(g, n->in[1]) == n->in[0]));
     }
     for (int i = g->nn - 1; i >= 0; i--) {
-        bool goes = false;
-        for (int k = 0; k < g->n[i].nout; k++)
-            goes |= g->n[i].out[k] >= 0 && reached[g->n[i].out[k]];
-        for (int k = 0; k < g->n[i].nin && goes && !detached[i]; k++)
-            if (g->n[i].in[k] >= 0)
-                reached[g->n[i].in[k]] = true;
+        const struct node *n = &g->n[i];
+        if (!detached[i] && any_marked(n->out, n->nout, reached))
+            mark(n->in, n->nin, reached);
     }
     for (int i = 0; i < g->nt; i++)
         reached[i] &= g->t[i].is_initializer && dtypes[g->t[i].dtype].is_float;
     for (int i = 0; i < g->nn; i++) {
         const struct node *n = &g->n[i];
-        bool reads = false;
-        for (int k = 0; k < n->nin; k++)
-            reads |= n->in[k] >= 0 && reached[n->in[k]];
-        for (int k = 0; k < n->nout; k++)
-            if (n->out[k] >= 0)
-                reached[n->out[k]] |= reads;
+        bool reads = any_marked(n->in, n->nin, reached);
+        if (reads)
+            mark(n->out, n->nout, reached);
         detached[i] &= reads;
     }
     return detached;
