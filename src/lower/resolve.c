@@ -1595,6 +1595,18 @@ learned_number(struct dynamo *d, const struct group *g, const char *name)
     return q && read_here(d, g, q, "", "") ? q : NULL;
 }
 
+/* Whether the line that makes a call writes the operator more often than the file has it there. */
+static bool
+writes_more(const struct dynamo *d, const struct call *maker, const char *line, const char *target)
+{
+    const struct program *p = d->l->p;
+    int calls = 0;
+    for (int i = 0; i < p->ncalls; i++)
+        calls += p->calls[i].stack && strcmp(p->calls[i].stack, maker->stack) == 0 &&
+                 strcmp(p->calls[i].target, target) == 0;
+    return python_times(line, target) > calls;
+}
+
 /* The stack of the line that makes a call's operand, where the call ran on it: "1 / x" is x.reciprocal() * 1,
  * __rtruediv__ in torch/_tensor.py; that line writes it, "y = (x + h) / 1.0"; or neither does, "x = x / 1.0" in
  * between, which binds as that line does. NULL: on its reader's. */
@@ -1610,8 +1622,26 @@ makers_line(const struct dynamo *d, const struct group *g, const struct call *ma
         return NULL;
     const char *line = fx_line(a, made);
     bool hides = !is_leaf(g->type) && !python_writes(read, g->target); /* a function, which may begin with it */
+    if (hides && strcmp(made, own_stack(a, g->type, lost->stack)) == 0)
+        return python_calls(read, "sum") ? made : NULL; /* Python's, which begins with 0 + x */
     bool shows = is_leaf(type) || python_writes(line, maker->target);
-    return hides && shows && !python_writes(line, lost->target) ? NULL : made;
+    return hides && shows && !writes_more(d, maker, line, lost->target) ? NULL : made;
+}
+
+/* The last call made, as one of the line that made what it reads, right behind that. */
+static struct call *
+behind_maker(struct dynamo *d, const struct call *maker, const char *stack)
+{
+    const struct program *p = d->l->p;
+    const int at = (int)(maker - p->calls), scope = maker->scope;
+    struct call *c = &p->calls[p->ncalls - 1];
+    c->stack = stack;
+    c->scopes = maker->scopes;
+    c->frames = fx_frames(d->l->a, stack);
+    c->location = fx_location(d->l->a, stack);
+    c->scope = is_leaf(p->modules[scope].type) ? p->modules[scope].parent : scope;
+    group_move(d, p->ncalls - 1, at + 1);
+    return &p->calls[at + 1];
 }
 
 int
@@ -1632,16 +1662,8 @@ resolve_identity(struct dynamo *d, const struct group *g, const char *name, int 
     struct call *c = group_call(d, g, arena_printf(d->l->a, "%s.Tensor", spelled_stem(d->l->a, name)), 2);
     const struct call *m = group_maker(d->l->p, slot);
     const char *made = m && m->stack && c->stack ? makers_line(d, g, m, c) : NULL;
-    if (made) {
-        int at = (int)(m - d->l->p->calls), scope = m->scope;
-        c->stack = made;
-        c->scopes = m->scopes;
-        c->frames = fx_frames(d->l->a, made);
-        c->location = fx_location(d->l->a, made);
-        c->scope = is_leaf(d->l->p->modules[scope].type) ? d->l->p->modules[scope].parent : scope;
-        group_move(d, d->l->p->ncalls - 1, at + 1);
-        c = &d->l->p->calls[at + 1];
-    }
+    if (made)
+        c = behind_maker(d, m, made);
     struct param *q = learned_number(d, g, name);
     bool left = q && !read_here(d, g, q, "* ", "") && !read_here(d, g, q, "+ ", "");
     c->args[left] = (struct arg){.kind = ARG_SLOT, .i = slot};
