@@ -871,6 +871,8 @@ picked_here(const struct dynamo *d, const struct group *g, const struct param *q
     return picked;
 }
 
+static const char *const lookups[] = {"index"}; /* by a tensor; a number selects */
+
 /* Which part of the parameter the constant is, from 0 on. */
 static int
 part_number(struct dynamo *d, const struct param *q, int tensor)
@@ -894,7 +896,7 @@ lost_part(struct dynamo *d, const struct group *g, const char *stem, int tensor)
     int rank;
     const int64_t *size;
     if (!dtypes[d->l->g->t[tensor].dtype].is_float || !lower_sizes(d->l, &d->l->g->t[tensor], &rank, &size) ||
-        rank >= MAX_RANK)
+        rank >= MAX_RANK || strcmp(stem, lookups[0]) == 0)
         return -1;
     int64_t whole[MAX_RANK + 1] = {0}, n = 1;
     const bool turned = rank == 2 && spelled(stem, TRANSPOSES);
@@ -1073,8 +1075,6 @@ lost_embedding(struct dynamo *d, const struct group *g, const struct tensor *t)
                    q->name);
     return c->outs[0];
 }
-
-static const char *const lookups[] = {"index"};
 
 /* table[:, index]: a parameter and a buffer of the module that nobody reads otherwise. How many columns the table has,
  * the result doesn't say: of relative positions in a square as many as there are positions. */
@@ -1290,10 +1290,10 @@ resolve_constant(struct dynamo *d, const struct group *g, const char *name, int 
     const struct param *buffer = target_views(stem) && spelled(stem, MAY_SLICE) ? unread_buffer(d, g->path) : NULL;
     struct call *c;
     int weight = norm_again(d, g, name);
+    weight = weight < 0 ? lost_lookup(d, g, name, t) : weight;
     weight = weight < 0 ? lost_part(d, g, stem, tensor) : weight;
     weight = weight < 0 ? lost_weight_norm(d, g, t) : weight;
     weight = weight < 0 ? lost_reciprocal(d, g, name, t) : weight;
-    weight = weight < 0 ? lost_lookup(d, g, name, t) : weight;
     weight = weight < 0 ? lost_weight(d, g, stem, t) : weight;
     if (weight >= 0)
         return weight;
