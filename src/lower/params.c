@@ -124,6 +124,12 @@ params_width(const struct dynamo *d, const struct group *g)
                 return t->rank > 0 ? t->dims[t->rank - 1].n : -1;
             }
     }
+    for (int k = 0; k < g->nnodes; k++) { /* a buffer by a weight */
+        const struct node *n = &l->g->n[g->nodes[k]];
+        const struct tensor *t = n->nin > 1 && n->in[0] >= 0 ? &l->g->t[n->in[0]] : NULL;
+        if (t && t->is_initializer && dtypes[t->dtype].is_float && t->rank > 0)
+            return t->dims[t->rank - 1].n;
+    }
     return -1;
 }
 
@@ -177,6 +183,19 @@ size_recurrent(struct dynamo *d, const struct group *g, const struct aten *op, c
     }
 }
 
+/* The parameter has the sizes of the group's input that is a constant, of numbers or indices: the first but so many. */
+static void
+sized_as_read(struct lowering *l, const struct group *g, struct param *q, int skip, bool numbers)
+{
+    for (int k = 0; k < g->nnodes && q->rank < 0; k++) {
+        const struct node *n = &l->g->n[g->nodes[k]];
+        for (int j = 0; j < n->nin && q->rank < 0; j++)
+            if (n->in[j] >= 0 && l->g->t[n->in[j]].is_initializer &&
+                dtypes[l->g->t[n->in[j]].dtype].is_float == numbers && skip-- == 0)
+                lower_param_shape(l, q, &l->g->t[n->in[j]]);
+    }
+}
+
 void
 params_size(struct dynamo *d, const struct group *g, const struct aten *op, const struct arg *args, int nargs, int rank,
             const int64_t *size)
@@ -193,6 +212,9 @@ params_size(struct dynamo *d, const struct group *g, const struct aten *op, cons
             struct param *q = args[i].list[k].s ? params_of(d, args[i].list[k].s) : NULL;
             if (q && q->rank < 0 && before && before->rank > 0)
                 params_sized(l, q, 1, before->size);
+            else if (q && q->rank < 0)
+                sized_as_read(l, g, q, seen, true);
+            seen += q != NULL;
             before = q ? q : before;
         }
         struct param *q = args[i].kind == ARG_SLOT && args[i].s ? params_of(d, args[i].s) : NULL;
@@ -224,14 +246,7 @@ params_size(struct dynamo *d, const struct group *g, const struct aten *op, cons
             continue;
         }
         bool index = op && i == aten_arg(op, "index");
-        int skip = index ? 0 : seen - 1; /* otherwise: the constants among the group's inputs, in order */
-        for (int k = 0; k < g->nnodes && q->rank < 0; k++) {
-            const struct node *n = &l->g->n[g->nodes[k]];
-            for (int j = 0; j < n->nin && q->rank < 0; j++)
-                if (n->in[j] >= 0 && l->g->t[n->in[j]].is_initializer &&
-                    dtypes[l->g->t[n->in[j]].dtype].is_float != index && skip-- == 0)
-                    lower_param_shape(l, q, &l->g->t[n->in[j]]);
-        }
+        sized_as_read(l, g, q, index ? 0 : seen - 1, !index);
         int indices = op ? aten_arg(op, "indices") : -1;
         bool columns = indices > 0 && indices < nargs && args[indices].kind == ARG_LIST && args[indices].n > 1 &&
                        args[indices].list[0].kind == ARG_NONE;

@@ -987,6 +987,23 @@ unread_buffer(const struct dynamo *d, const char *path)
     return NULL;
 }
 
+/* Whether the group's line reads the list of its module that has the parameter: "for w in self.weights". */
+static bool
+listed_here(const struct dynamo *d, const struct group *g, const struct param *q)
+{
+    static const char self[] = "self.";
+    const char *list = d->l->p->modules[q->module].path, *name = path_last(list);
+    const size_t around = name > list ? (size_t)(name - list - 1) : 0, n = strlen(name);
+    if (!*list || strlen(g->path) != around || strncmp(list, g->path, around) != 0)
+        return false;
+    for (const char *p = fx_line_at(d, g->last); (p = strstr(p, self));) {
+        p += strlen(self);
+        if (strncmp(p, name, n) == 0 && !isalnum((unsigned char)p[n]) && !strchr("_.(", p[n] ? p[n] : ' '))
+            return true;
+    }
+    return false;
+}
+
 /* That of which the line calls the operator, else the first that the line reads, else the first that no line reads; and
  * how many there are, buffers included. */
 static struct param *
@@ -1000,11 +1017,14 @@ unread_weight(struct dynamo *d, const struct group *g, const char *stem, int *n)
     *n = 0;
     for (int i = 0; i < p->nparams && g->path; i++) {
         struct param *q = &p->params[i];
-        if (q->kind > PARAM_BUFFER || d->referenced[i] || q->rank >= 0 ||
-            strcmp(p->modules[q->module].path, g->path) != 0)
+        if (q->kind > PARAM_BUFFER || d->referenced[i] || q->rank >= 0)
+            continue;
+        bool own = strcmp(p->modules[q->module].path, g->path) == 0, listed = !own && listed_here(d, g, q);
+        if (!own && !listed)
             continue;
         ++*n;
         int fits = q->kind > PARAM_FROZEN                                            ? 0
+                   : listed                                                          ? 2
                    : read_here(d, g, q, "", called) || read_here(d, g, q, calls, "") ? 3
                    : read_here(d, g, q, "", "")                                      ? 2
                    : params_in_line(d, q)                                            ? 0
