@@ -721,7 +721,8 @@ params_freeze(struct dynamo *d)
     size_t n = below ? (size_t)(below - adapter) + strlen(wrapped) : 0;
     for (int i = 0; i < p->nparams; i++) {
         struct param *q = &p->params[i];
-        bool base = adapter && !alone[i] && !d->l->s->train.n && strncmp(q->name, adapter, n) == 0;
+        bool base =
+            adapter && !alone[i] && !d->l->s->train.n && (n || !d->l->s->freeze.n) && strncmp(q->name, adapter, n) == 0;
         if (q->kind == PARAM_TRAINED && (base || has_fact(d, q, FACT_FROZEN)))
             q->kind = PARAM_FROZEN;
     }
