@@ -210,7 +210,7 @@ statement_of(const struct dynamo *d, const struct group *g, struct around *w)
     const bool module = g->type && starts_with(g->type, libraries[0]), inner = module || r->in_torch;
     const char *name = module        ? path_last(g->path ? g->path : "")
                        : r->in_torch ? "super().forward" /* super().forward(x.float()).type(x.dtype) */
-                                     : spelled_root(d->l->a, g->target);
+                                     : spelled_in(d->l->a, r->line, g->target);
     return !read_around(inner ? r->around : r->line, name, w) ? NULL : inner ? r->outer : d->l->g->n[g->last].stack;
 }
 
@@ -321,7 +321,7 @@ casts_further(struct dynamo *d, const struct group *g, const char *target, struc
     const struct traced *traced = fx_record(d->l, g->last)->traced;
     if (!traced->casts || traced->in_torch || (g->type && starts_with(g->type, libraries[0])))
         return;
-    const char *name = spelled_root(d->l->a, target), *end;
+    const char *name = spelled_in(d->l->a, traced->line, target), *end;
     int all = 0;
     while (n && args[n - 1].kind != ARG_SLOT && args[n - 1].kind != ARG_LIST)
         n--;

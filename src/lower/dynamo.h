@@ -160,6 +160,8 @@ const char *spelled_was(const char *name);                     /* what made a co
 bool spelled_number(const char *target);                       /* makes no tensor, but a number of sizes */
 const char *spelled_bare(const char *target);                  /* "add.Tensor" of "aten.add.Tensor" */
 const char *spelled_root(struct arena *a, const char *target); /* "add" of "aten.add.Tensor" */
+/* The name by which the line calls the operator: its root, or that of a function which is nothing else. */
+const char *spelled_in(struct arena *a, const char *line, const char *target);
 const char *spelled_stem(struct arena *a, const char *name);   /* "aten.full_like" of "full_like_3" */
 /* What eager runs for a recorded call. */
 const char *spelled_anew(const struct dynamo *d, const struct group *g);

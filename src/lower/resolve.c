@@ -1366,14 +1366,14 @@ resolve_constant(struct dynamo *d, const struct group *g, const char *name, int 
 
 /* Calls that leave nothing in a file: complex numbers are pairs there, gradients do not exist, and what is joined
  * alone is itself. */
-enum { DETACHES = 2 };
+enum { PAIRS, DETACHES = 2 };
 static const struct {
     const char *stem, *target;
     bool list;     /* takes a list of tensors */
     unsigned last; /* its name, which is this word, may be lost with what read it */
-} traceless[] = {{"view_as_real", "aten.view_as_real.default", false, 0},
+} traceless[] = {[PAIRS] = {"view_as_real", "aten.view_as_real.default", false, 0},
                  {"view_as_complex", "aten.view_as_complex.default", false, 0},
-                 {"detach", "aten.detach.default", false, SAYS_DETACH},
+                 [DETACHES] = {"detach", "aten.detach.default", false, SAYS_DETACH},
                  {"cat", "aten.cat.default", true, 0}};
 
 /* The constant among the group's inputs that could be what a lost call made; strict: no number, no parameter's data. */
@@ -2268,6 +2268,22 @@ lost_traceless(struct dynamo *d, const struct group *g, const char *name, int sl
     return slot;
 }
 
+/* Complex numbers that their own line sees as pairs, "view_as_real(fft(x))": what was sliced of them, all of one
+ * dimension, may have been all that named the pairs. Each reader of the file's tensor reads these. */
+static void
+seen_as_pairs(struct dynamo *d, const struct group *g, const char *name, int tensor)
+{
+    struct lowering *l = d->l;
+    const struct call *m = group_maker(l->p, l->slot_of[tensor]);
+    if (!m || !m->stack || !target_is(m->target, TARGET_COMPLEX) || is_traceless(name) || !spelled(name, MAY_SLICE) ||
+        !python_calls(fx_line(l->a, m->stack), traceless[PAIRS].stem))
+        return;
+    struct call *c = group_call(d, g, traceless[PAIRS].target, 1);
+    m = group_maker(l->p, l->slot_of[tensor]);
+    c->args[0] = (struct arg){.kind = ARG_SLOT, .i = l->slot_of[tensor]};
+    l->slot_of[tensor] = behind_maker(d, m, m->stack)->outs[0];
+}
+
 /* A scalar that is seen as a list of one: reductions make such lists in a file, so that the view is left out; and x[:n]
  * of what has n rows, which is an alias: applySlicing in torch/csrc/autograd/python_variable_indexing.h. */
 static bool
@@ -2391,6 +2407,7 @@ resolve_lost(struct dynamo *d, const struct group *g, const char *name, int posi
     } else {
         t = take_spare(d, g, position, spare, nspare, used);
     }
+    seen_as_pairs(d, g, name, t);
     int slot = lost_traceless(d, g, name, l->slot_of[t]);
     if (slot == l->slot_of[t] && position == 0)
         slot = lost_pad(d, g, t);

@@ -302,22 +302,48 @@ spelled_root(struct arena *a, const char *target)
     return arena_strn(a, bare, strcspn(bare, "."));
 }
 
+/* Functions of torch.fft that are one operator each, where nothing is cut or padded.
+ * Source: aten/src/ATen/native/SpectralOps.cpp. */
+static const struct {
+    const char *root, *functions[8];
+} transforms[] = {{"_fft_r2c", {"rfft", "rfft2", "rfftn", "fft", "fft2", "fftn"}},
+                  {"_fft_c2c", {"fft", "fft2", "fftn", "ifft", "ifft2", "ifftn"}},
+                  {"_fft_c2r", {"irfft", "irfft2", "irfftn"}}};
+
+const char *
+spelled_in(struct arena *a, const char *line, const char *target)
+{
+    const char *root = spelled_root(a, target);
+    for (int i = 0; i < COUNT(transforms); i++)
+        for (int k = 0; strcmp(transforms[i].root, root) == 0 && transforms[i].functions[k]; k++)
+            if (python_calls(line, transforms[i].functions[k]))
+                return transforms[i].functions[k];
+    return root;
+}
+
+/* Whether a name is the stem, a number behind it or not: "view_1" and "view_default" are of "view", "view_as_real" is
+ * not. */
+static bool
+numbered(const char *name, const char *stem)
+{
+    const size_t n = strcspn(stem, ".");
+    if (!n || strncmp(name, stem, n) != 0)
+        return false;
+    const char *rest = name + n + strspn(name + n, "_");
+    return !isalpha((unsigned char)*rest) || (name[n] == '_' && strncmp(rest, "default", strlen("default")) == 0);
+}
+
 /* Whether a name such as "view_1" is one that the traced program gives to results of this target, as it was before it
  * was renamed. */
 bool
 spelled_after(const char *name, const char *target)
 {
-    const char *stem = spelled_bare(target);
-    size_t n = strcspn(stem, ".");
-    if (n && strncmp(name, stem, n) == 0 && !isalpha((unsigned char)name[n]))
+    if (numbered(name, spelled_bare(target)))
         return true;
     for (int i = 0; i < COUNT(renames); i++)
-        if (strcmp(renames[i].to, target) == 0 && strcmp(renames[i].target, target) != 0) {
-            stem = spelled_bare(renames[i].target);
-            n = strcspn(stem, ".");
-            if (strncmp(name, stem, n) == 0 && !isalpha((unsigned char)name[n]))
-                return true;
-        }
+        if (strcmp(renames[i].to, target) == 0 && strcmp(renames[i].target, target) != 0 &&
+            numbered(name, spelled_bare(renames[i].target)))
+            return true;
     return strcmp(target, REFLECTED) == 0 && spelled_after(name, "aten.sub.Tensor");
 }
 

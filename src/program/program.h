@@ -95,7 +95,8 @@ enum target_trait {
     TARGET_FOLDED = 4096,     /* a constant that was computed, made anew: its first argument says by what */
     TARGET_EXCEEDS = 8192,    /* compares, as a window's end */
     TARGET_WEIGHS = 16384,    /* a softmax */
-    TARGET_DROPS = 32768      /* out */
+    TARGET_DROPS = 32768,     /* out */
+    TARGET_COMPLEX = 65536    /* makes complex numbers, which files have as pairs */
 };
 bool target_is(const char *target, enum target_trait t);
 bool target_named(const char *target, const char *stem); /* "aten.add.Tensor" is "add" */

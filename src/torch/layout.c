@@ -157,8 +157,10 @@ int
 layout_stated(const struct frame *f, int at, int64_t *size)
 {
     if (f->rank >= 0) {
+        const bool pairs = f->rank && V(0) && dtype_is_complex(V(0)->dtype) && /* as files have complex numbers */
+                           sizes_product(f->rank, f->size) == 2 * value_elements(V(0)) && f->size[f->rank - 1] == 2;
         memcpy(size, f->size, sizeof(*size) * (size_t)f->rank);
-        return f->rank;
+        return f->rank - pairs;
     }
     int n = arg_ints(f, at, size, RANK), hole = -1;
     int64_t known = 1, all = V(0) ? value_elements(V(0)) : 0;
