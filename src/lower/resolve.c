@@ -2284,6 +2284,52 @@ seen_as_pairs(struct dynamo *d, const struct group *g, const char *name, int ten
     l->slot_of[tensor] = behind_maker(d, m, m->stack)->outs[0];
 }
 
+/* "x.unfold(1, 8, 1).transpose(2, 3)": the operator's own nodes end by turning their result, the next call turns it
+ * back, and the file has neither. Of unfold, whose windows are last, and of what turned its operand at first. -1 it is
+ * none. */
+static int
+lost_turn(struct dynamo *d, const struct group *g, const char *name, int tensor)
+{
+    static const char unfold[] = "unfold";
+    struct lowering *l = d->l;
+    const struct graph *gr = l->g;
+    const struct tensor *t = &gr->t[tensor];
+    const struct call *m = group_maker(l->p, l->slot_of[tensor]);
+    const int from = t->producer < 0 ? -1 : d->group_of[t->producer];
+    const struct group *made = from < 0 ? NULL : &d->groups[from];
+    const int rank = t->rank;
+    if (!m || !made || !spelled(name, TRANSPOSES) || target_is(m->target, TARGET_REORDERS) || rank < 2 ||
+        rank > MAX_RANK)
+        return -1;
+    const struct attr *turned = NULL;
+    for (int k = 0; k < made->nnodes && !turned; k++)
+        turned = node_call(&gr->n[made->nodes[k]]) == CALL_PERMUTE ? node_attr(&gr->n[made->nodes[k]], "perm") : NULL;
+    const bool windows = target_named(m->target, unfold) && m->nargs > 1 && m->args[1].kind == ARG_INT;
+    if (!windows && (!turned || turned->n != rank || !turned->ints))
+        return -1;
+    const int at = windows ? (int)(m->args[1].i < 0 ? m->args[1].i + rank - 1 : m->args[1].i) + 1 : 0;
+    struct arg *order = NEWN(l->a, struct arg, rank);
+    int64_t *size = NEWN(l->a, int64_t, rank), *own = NEWN(l->a, int64_t, rank);
+    if (at < 0 || at >= rank)
+        return -1;
+    for (int k = 0; k < rank; k++) {
+        int64_t of = !windows ? turned->ints[k] : k < at ? k : k == at ? rank - 1 : k - 1;
+        if (of < 0 || of >= rank)
+            return -1;
+        order[k] = INT(of);
+        size[k] = own[of] = t->dims[k].n;
+    }
+    struct call *maker = &l->p->calls[m - l->p->calls];
+    maker->rank = rank;
+    maker->size = own;
+    struct call *c = group_call(d, g, "aten.permute.default", 2);
+    c->args[0] = (struct arg){.kind = ARG_SLOT, .i = l->slot_of[tensor]};
+    c->args[1] = (struct arg){.kind = ARG_LIST, .n = rank, .list = order};
+    c->rank = rank;
+    c->size = size;
+    return c->outs[0];
+}
+
 /* A scalar that is seen as a list of one: reductions make such lists in a file, so that the view is left out; and x[:n]
  * of what has n rows, which is an alias: applySlicing in torch/csrc/autograd/python_variable_indexing.h. */
 static bool
@@ -2407,6 +2453,9 @@ resolve_lost(struct dynamo *d, const struct group *g, const char *name, int posi
     } else {
         t = take_spare(d, g, position, spare, nspare, used);
     }
+    int turned = lost_turn(d, g, name, t);
+    if (turned >= 0)
+        return turned;
     seen_as_pairs(d, g, name, t);
     int slot = lost_traceless(d, g, name, l->slot_of[t]);
     if (slot == l->slot_of[t] && position == 0)
