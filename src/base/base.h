@@ -59,6 +59,8 @@ void arena_free_newer(const struct arena *a);
 const char *path_last(const char *path);
 /* Whether a path is that module's or of one inside of it; the model's own path is empty. */
 bool path_within(const char *path, const char *module);
+/* Behind the number in the first of two paths that is all in which they differ; NULL they differ otherwise. */
+const char *path_number(const char *a, const char *b);
 
 /* A map from strings to ints; keys are kept by reference. */
 struct names;

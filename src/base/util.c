@@ -9,6 +9,7 @@
  */
 #include "base/base.h"
 
+#include <ctype.h>
 #include <errno.h>
 #ifdef __GLIBC__
 #include <malloc.h>
@@ -403,6 +404,18 @@ path_within(const char *path, const char *module)
 {
     size_t n = strlen(module);
     return strncmp(path, module, n) == 0 && (!n || !path[n] || path[n] == '.');
+}
+
+const char *
+path_number(const char *a, const char *b)
+{
+    while (*a && *a == *b) {
+        a++;
+        b++;
+    }
+    const char *end = a + strspn(a, "0123456789");
+    return *a != *b && strcmp(end, b + strspn(b, "0123456789")) == 0 && (end > a || isdigit((unsigned char)*b)) ? end
+                                                                                                                : NULL;
 }
 
 /* ---- names: open addressing, grown at two thirds ----------------------------------------------------------------- */

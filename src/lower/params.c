@@ -405,19 +405,6 @@ tied_to(const struct dynamo *d, int at, int table)
     return table;
 }
 
-/* Where the number begins that is all in which two names differ, and where it has ended; NULL they differ otherwise. */
-static const char *
-other_number(const char *a, const char *b)
-{
-    while (*a && *a == *b) {
-        a++;
-        b++;
-    }
-    const char *end = a + strspn(a, "0123456789");
-    return *a != *b && strcmp(end, b + strspn(b, "0123456789")) == 0 && (end > a || isdigit((unsigned char)*b)) ? end
-                                                                                                                : NULL;
-}
-
 /* The parameter whose size this one has, too: that of the same layer beside it, if all of those are alike; NULL
  * none. */
 static const struct param *
@@ -427,7 +414,7 @@ like_beside(const struct program *p, const struct param *q)
     const char *inner = NULL;
     for (const struct param *o = p->params; o < p->params + p->nparams; o++) {
         const char *at = o->rank >= 0 && (o->kind == PARAM_BUFFER) == (q->kind == PARAM_BUFFER)
-                             ? other_number(q->name, o->name)
+                             ? path_number(q->name, o->name)
                              : NULL;
         if (!at || (inner && at < inner))
             continue;
@@ -451,7 +438,7 @@ same_leaf(const struct dynamo *d, const struct param *q)
         const char *end = strrchr(o->name, '.');
         if (o->kind == PARAM_BUFFER && o->rank >= 0 && d->referenced[o - p->params] && end && strcmp(end, leaf) == 0 &&
             o->module != q->module && p->modules[o->module].parent == p->modules[q->module].parent &&
-            !other_number(q->name, o->name))
+            !path_number(q->name, o->name))
             return o;
     }
     return NULL;

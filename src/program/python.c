@@ -828,19 +828,22 @@ round_at(const struct tracer *t, int i, int level)
 }
 
 /* Whether calls i to j - 1 are of more modules, one after another, than the line writes calls: "x = layer(x)". Each is
- * a round, with what the line itself does behind it. */
+ * a round, with what the line itself does behind it; or those up to the next of the first one's list: "x = conv(x) +
+ * skip(x)" of two lists. */
 static bool
 find_modules(struct tracer *t, int level, int i, int j)
 {
     const struct spot *s = &t->stacks[i].at[level];
     int modules = 0, written = 0;
     const char *module = "";
+    bool lists = false;
     for (const char *p = s->text; *p; p++)
         written += *p == '(';
     for (int k = i; k < j; k++) {
         const char *calls = t->stacks[k].at[level].calls;
         modules += *calls && strcmp(calls, module) != 0;
         module = *calls ? calls : module;
+        lists |= path_number(s->calls, calls) != NULL;
     }
     if (!s->nbindings || !*s->calls || modules < 2 || modules <= written || strstr(s->text, " for ") ||
         calls_method(t, level, i, j))
@@ -848,7 +851,7 @@ find_modules(struct tracer *t, int level, int i, int j)
     for (int k = i, first = i; k < j; k++) {
         const char *calls = t->stacks[k].at[level].calls, *next = k + 1 < j ? t->stacks[k + 1].at[level].calls : "";
         module = *calls ? calls : module;
-        if (k + 1 < j && (!*next || strcmp(next, module) == 0))
+        if (k + 1 < j && (!*next || strcmp(next, module) == 0 || (lists && !path_number(s->calls, next))))
             continue;
         for (; first <= k; first++)
             set_round(t, first, level, k);
