@@ -702,7 +702,7 @@ returned_same(const struct tracer *t, int level, int i, int next)
     const struct spot *s = &t->stacks[i].at[level];
     const char *target = t->p->calls[i].target;
     return !t->stacks[i].borrowed && returns(s) && s->whole && !strstr(s->text, " for ") && same_call(t, i, next) &&
-           t->stacks[i].n == level + 1 && python_times(s->text, target) <= 1 &&
+           t->stacks[i].n == level + 1 && python_times(s->text, target) == 1 &&
            !(target_is(target, TARGET_VIEWS) && strchr(s->text, '['));
 }
 
