@@ -47,6 +47,7 @@ struct dynamo {
     struct names *params;   /* placeholder name to param */
     struct names *producer; /* fx name to call */
     bool *referenced;       /* params named by any text */
+    bool *copied;           /* params of a copy, of which the file has the other's alone */
     struct names *read;     /* full names of what lines read as "self.name"; NULL not asked for yet */
     int again;              /* calls being made again, one for the other */
     bool clones_left_out;   /* the last time that numbers told it, before a layer whose text went */

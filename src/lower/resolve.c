@@ -538,6 +538,30 @@ copy_before_host(struct dynamo *d, const struct group *g, int slot)
     return slot;
 }
 
+/* The first two modules on the way to each path that are not the same. False: one of them is around the other. */
+static bool
+modules_part(struct arena *a, const char *one, const char *other, const char **module, const char **again)
+{
+    size_t same = 0;
+    for (size_t i = 0; one[i] && one[i] == other[i]; i++)
+        same = one[i] == '.' ? i + 1 : same;
+    *module = arena_strn(a, one, same + strcspn(one + same, "."));
+    *again = arena_strn(a, other, same + strcspn(other + same, "."));
+    return (*module)[same] && (*again)[same];
+}
+
+/* The parameter of that copy of a network, which ran a norm's, that the file merged with this one; NULL none. */
+static struct param *
+param_of_copy(const struct dynamo *d, const struct param *named, const struct param *norm)
+{
+    struct arena *a = d->l->a;
+    const char *module, *again;
+    if (!named || !modules_part(a, named->name, norm->name, &module, &again))
+        return NULL;
+    struct param *q = params_called(d, arena_printf(a, "%s%s", again, named->name + strlen(module)));
+    return q && q != norm && q->rank < 0 && !d->referenced[q - d->l->p->params] ? q : NULL;
+}
+
 int
 resolve_host(struct dynamo *d, const struct group *g, const char *norm_weight)
 {
@@ -552,7 +576,9 @@ resolve_host(struct dynamo *d, const struct group *g, const char *norm_weight)
         l->slot_of[n->in[0]] < 0)
         return -1;
     const struct tensor *w = &l->g->t[n->in[1]];
-    struct param *named = params_called(d, w->name), *bias_named = NULL;
+    struct param *named = params_called(d, w->name), *copy = param_of_copy(d, named, &l->p->params[at]),
+                 *bias_named = NULL;
+    named = copy ? copy : named;
     if (named && ends_with(named->name, "weight"))
         bias_named = params_called(
             d, arena_printf(l->a, "%.*sbias", (int)(strlen(named->name) - strlen("weight")), named->name));
@@ -1567,7 +1593,7 @@ merged_param(struct dynamo *d, const struct group *g, int slot)
         const char *end = strrchr(other->name, '.');
         bool named = leaf && end && strcmp(leaf, end) == 0 && other->module != q->module,
              beside = named && p->modules[other->module].parent == p->modules[q->module].parent;
-        bool alike = other->module == q->module && other->rank < 0 && q->rank < 2; /* ones or zeros */
+        bool alike = other->module == q->module && other->rank < 0 && (q->rank < 2 || read_here(d, g, other, "", ""));
         const struct module *m = &p->modules[other->module];
         bool around = named && m->parent >= 0 &&
                       strcmp(path_last(m->path), path_last(p->modules[q->module].path)) == 0 &&
@@ -1890,6 +1916,7 @@ is_cast_of_more(const struct dynamo *d, const struct call *c)
 /* Two runs of one function: the frames around each, and the modules whose function it is. */
 struct runs {
     const char *from, *to, *scopes, *module, *again;
+    bool traced; /* the other one as a graph's code, whose lines are one call each: `to` is the reader's */
 };
 
 /* The frames where both stacks part on the way out, and the modules that run there: those of one class. A loop's rounds
@@ -1918,11 +1945,143 @@ find_runs(struct dynamo *d, const struct group *g, const struct call *made, cons
     return r->module && (!rounds || strcmp(r->module, r->again) != 0);
 }
 
+/* Where the frames of two stacks part, from the outermost on; in both the frames up to that one. */
+static void
+frames_part(struct arena *a, const char *one, const char *other, const char **from, const char **to)
+{
+    const char *p = one, *q = other;
+    for (const char *next = python_frame(p); next; next = python_frame(next + 1)) {
+        const char *behind = python_frame(next + 1);
+        size_t n = behind ? (size_t)(behind - p) : strlen(p);
+        if (strncmp(p, q, n) != 0)
+            break;
+        p += n;
+        q += n;
+    }
+    const char *ends[] = {python_frame(p), python_frame(q)};
+    for (int i = 0; i < 2; i++)
+        ends[i] = ends[i] ? python_frame(ends[i] + 1) : NULL;
+    *from = ends[0] ? arena_strn(a, one, (size_t)(ends[0] - one)) : one;
+    *to = ends[1] ? arena_strn(a, other, (size_t)(ends[1] - other)) : other;
+}
+
+/* A module that runs twice: where the frames part both call it, and one function runs below. */
+static bool
+find_rerun(struct dynamo *d, const struct group *g, const struct call *made, struct runs *r)
+{
+    struct arena *a = d->l->a;
+    const struct module *modules = d->l->p->modules;
+    const char *stack = d->l->g->n[g->last].stack, *path = g->path ? g->path : "";
+    int at = made->scope;
+    while (at > 0 && !path_within(path, modules[at].path))
+        at = modules[at].parent;
+    if (at <= 0 || !made->stack || !stack || python_is_traced(stack))
+        return false;
+    *r = (struct runs){.scopes = d->l->g->n[g->last].scopes, .module = modules[at].path, .again = modules[at].path};
+    frames_part(a, made->stack, stack, &r->from, &r->to);
+    const char *one = python_frame(made->stack + strlen(r->from)), *other = python_frame(stack + strlen(r->to));
+    const size_t file = one ? strcspn(one, ",") : 0;
+    return strcmp(r->from, r->to) != 0 && one && other && strncmp(one, other, file + 1) == 0;
+}
+
+/* Whether the reader's line has run behind that call already, in as many calls as it writes: "a, b = f(x), f(y)". */
+static bool
+ran_behind(const struct dynamo *d, const struct group *g, const struct call *made)
+{
+    const struct program *p = d->l->p;
+    const char *stack = d->l->g->n[g->last].stack, *path = g->path ? g->path : "";
+    int calls = 0;
+    for (const struct call *c = made + 1; stack && made->stack && c < p->calls + p->ncalls; c++)
+        calls += c->stack && strcmp(c->stack, stack) == 0 && strcmp(c->target, g->target) == 0 &&
+                 strcmp(p->modules[c->scope].path, path) == 0;
+    return calls && calls >= python_times(fx_line(d->l->a, stack), g->target) && strcmp(made->stack, stack) != 0;
+}
+
+static const char *
+stack_again(struct arena *a, const struct runs *r, const char *stack)
+{
+    return r->traced ? r->to : arena_printf(a, "%s%s", r->to, stack + strlen(r->from));
+}
+
+/* The module that runs in a group, which a graph's code shows by its parameters alone. */
+static const char *
+running_module(const struct dynamo *d, const struct group *g)
+{
+    const struct graph *gr = d->l->g;
+    for (int k = 0; k < g->nnodes && python_is_traced(gr->n[g->last].stack); k++)
+        for (int i = 0; i < gr->n[g->nodes[k]].nin; i++) {
+            int t = gr->n[g->nodes[k]].in[i];
+            const struct param *q = t < 0 ? NULL : params_called(d, gr->t[t].name);
+            if (q)
+                return d->l->p->modules[q->module].path;
+        }
+    return g->path ? g->path : "";
+}
+
 /* The path that is to the second module what that one is to the first; NULL it is below neither. */
 static const char *
 path_again(struct arena *a, const struct runs *r, const char *path)
 {
     return path_within(path, r->module) ? arena_printf(a, "%s%s", r->again, path + strlen(r->module)) : NULL;
+}
+
+/* What the network made on the way to a call that was merged. */
+struct way {
+    int slot[256], n; /* of no more */
+    int met;          /* parameters */
+};
+
+/* Whether all of it was made with parameters that are the copy's, too, under names that nothing has read yet. */
+static bool
+made_of_equals(struct dynamo *d, const struct runs *r, int slot, struct way *w)
+{
+    struct program *p = d->l->p;
+    for (int i = 0; i < w->n; i++)
+        if (w->slot[i] == slot)
+            return true;
+    if (w->n == COUNT(w->slot))
+        return false;
+    w->slot[w->n++] = slot;
+    const struct param *q = program_param(p, slot);
+    const char *path = q ? path_again(d->l->a, r, q->name) : NULL;
+    const struct param *twin = path ? params_called(d, path) : NULL;
+    if (q) {
+        w->met += twin != NULL;
+        return !path || (twin && (d->copied[twin - p->params] || !d->referenced[twin - p->params]));
+    }
+    const struct call *m = group_maker(p, slot);
+    bool equals = true;
+    int of;
+    if (m && path_within(p->modules[m->scope].path, r->module))
+        for (struct call_reads reads = {m}; equals && (of = next_read(&reads)) >= 0;)
+            equals = made_of_equals(d, r, of, w);
+    return equals;
+}
+
+/* A copy of a network that begins as the network does, its numbers and its input being equal: of the reader's module
+ * the merged calls are those of the other, whose path is the same but for one name. False: it is none. */
+static bool
+find_copy(struct dynamo *d, const struct group *g, const struct call *made, struct runs *r)
+{
+    struct arena *a = d->l->a;
+    const struct program *p = d->l->p;
+    const char *stack = d->l->g->n[g->last].stack, *module, *again;
+    if (!made->stack || !stack || !modules_part(a, p->modules[made->scope].path, running_module(d, g), &module, &again))
+        return false;
+    const struct module *was = &p->modules[lower_module(d->l, module, NULL)],
+                        *is = &p->modules[lower_module(d->l, again, NULL)];
+    if (was->type && is->type && strcmp(was->type, is->type) != 0) /* a traced one has none */
+        return false;
+    *r = (struct runs){.scopes = d->l->g->n[g->last].scopes,
+                       .to = stack,
+                       .from = "",
+                       .module = module,
+                       .again = again,
+                       .traced = python_is_traced(stack)};
+    if (!r->traced)
+        frames_part(a, made->stack, stack, &r->from, &r->to);
+    struct way w = {.n = 0};
+    return made_of_equals(d, r, made->outs[0], &w) && w.met;
 }
 
 static int local_again(struct dynamo *d, const struct group *g, const struct runs *r, int slot);
@@ -1969,16 +2128,16 @@ local_again(struct dynamo *d, const struct group *g, const struct runs *r, int s
 {
     struct program *p = d->l->p;
     struct arena *a = d->l->a;
-    const size_t n = strlen(r->from);
+    const char *in = r->traced ? "" : r->to;
     for (int i = 0; i < d->nremade; i++)
-        if (d->remade[i].slot == slot && strcmp(d->remade[i].in, r->to) == 0 &&
-            strcmp(d->remade[i].module, r->again) == 0)
+        if (d->remade[i].slot == slot && strcmp(d->remade[i].in, in) == 0 && strcmp(d->remade[i].module, r->again) == 0)
             return d->remade[i].again;
     const struct param *q = program_param(p, slot);
     const char *path = q ? path_again(a, r, q->name) : NULL;
     struct param *other = path ? params_called(d, path) : NULL;
     if (other && other != q) { /* of equal numbers, which the file has once */
         params_sized(d->l, other, q->rank, q->size);
+        d->copied[other - p->params] |= !d->referenced[other - p->params];
         d->referenced[other - p->params] = true;
     }
     if (q)
@@ -1987,8 +2146,8 @@ local_again(struct dynamo *d, const struct group *g, const struct runs *r, int s
     path = m && m->stack ? path_again(a, r, p->modules[m->scope].path) : NULL;
     if (!path || m->nouts > 1 || !starts_with(m->stack, r->from) || d->again == MAX_DEPTH)
         return slot;
-    const char *stack = arena_printf(a, "%s%s", r->to, m->stack + n);
-    const int there = made_there(p, m, path, stack);
+    const char *stack = stack_again(a, r, m->stack);
+    const int there = r->traced ? -1 : made_there(p, m, path, stack);
     if (there >= 0)
         return there;
     struct call c = *m;
@@ -2007,8 +2166,29 @@ local_again(struct dynamo *d, const struct group *g, const struct runs *r, int s
     d->again--;
     *PUSH(a, p->calls, p->ncalls, p->cap_calls) = c;
     group_move(d, p->ncalls - 1, before_later(d, g, p->ncalls - 1));
-    *PUSH(a, d->remade, d->nremade, d->cap_remade) = (struct remade){r->to, r->again, slot, c.outs[0]};
+    *PUSH(a, d->remade, d->nremade, d->cap_remade) = (struct remade){in, r->again, slot, c.outs[0]};
     return c.outs[0];
+}
+
+/* Whether a number that the line reads, "h + self.v", is of the sizes of one that an equal call reads, "h + self.u": both
+ * are 0 or 1, and the file has one sum. */
+static bool
+reads_twin(struct dynamo *d, const struct group *g, const char *name, const struct param *number,
+           const struct call *maker)
+{
+    const struct program *p = d->l->p;
+    const char *reader = d->l->g->n[g->last].stack;
+    bool twin = false;
+    int slot;
+    if (!maker || !maker->stack || !reader || !spelled_after(name, maker->target) ||
+        strcmp(maker->stack, reader) == 0 || /* "x * self.g * self.s" */
+        python_passed(d->l->a, fx_line(d->l->a, maker->stack), fx_line(d->l->a, reader)))
+        return false;
+    for (struct call_reads r = {maker}; !twin && (slot = next_read(&r)) >= 0;) {
+        const struct param *q = program_param(p, slot);
+        twin = q && q != number && q->kind == number->kind && q->module == number->module && q->rank > 0;
+    }
+    return twin;
 }
 
 /* The same call again: duplicates were merged in the file, but both ran. Results of calls that return several are
@@ -2018,9 +2198,10 @@ lost_duplicate(struct dynamo *d, const struct group *g, const char *name, int sl
 {
     struct program *p = d->l->p;
     bool item = was && spelled_as(name, "getitem") && spelled_as(was, "getitem");
-    if (learned_number(d, g, name))
-        return resolve_identity(d, g, name, slot);
     const struct call *maker = group_maker(p, slot);
+    const struct param *number = learned_number(d, g, name);
+    if (number && !reads_twin(d, g, name, number, maker))
+        return resolve_identity(d, g, name, slot);
     if (!maker || maker->outs[0] != slot || (!item && !spelled_after(name, maker->target))) {
         int norm = maker && target_named(maker->target, "_weight_norm_interface") ? norm_again(d, g, name) : -1;
         return norm >= 0 ? norm : resolve_identity(d, g, name, slot);
@@ -2041,6 +2222,15 @@ lost_duplicate(struct dynamo *d, const struct group *g, const char *name, int sl
                   !python_writes(fx_line(d->l->a, again.stack), again.target);
     if (!stack && inside) /* what a function of both lines begins with: each of its calls makes its own */
         stack = reader->stack;
+    struct runs runs;
+    const bool copied = !stack && (find_copy(d, g, &p->calls[i], &runs) || find_rerun(d, g, &p->calls[i], &runs));
+    if (copied) {
+        const char *path = path_again(d->l->a, &runs, p->modules[p->calls[i].scope].path);
+        again.scope = lower_module(d->l, path, p->modules[p->calls[i].scope].type);
+        stack = stack_again(d->l->a, &runs, again.stack);
+    }
+    if (!stack && ran_behind(d, g, &p->calls[i]))
+        stack = again.stack;
     if (stack) {
         again.stack = stack;
         again.frames = fx_frames(d->l->a, stack);
@@ -2049,8 +2239,7 @@ lost_duplicate(struct dynamo *d, const struct group *g, const char *name, int sl
     if (stack || count_frames(again.stack) <= count_frames(reader->stack)) /* the reader's module ran it */
         again.scopes = reader->scopes;
     again.args = arena_dup(d->l->a, again.args, sizeof(*again.args) * (size_t)(again.nargs ? again.nargs : 1));
-    struct runs runs;
-    if (stack && find_runs(d, g, &p->calls[i], stack, &runs))
+    if (copied || (stack && find_runs(d, g, &p->calls[i], stack, &runs)))
         for (int k = 0; k < again.nargs; k++)
             locals_again(d, g, &runs, &again.args[k]);
     for (int k = 0; k < again.nargs; k++) {

@@ -2583,10 +2583,10 @@ python_hides(const struct program *p)
     return hold_hidden(p, NULL, NULL);
 }
 
-static bool
-is_traced(const struct call *c)
+bool
+python_is_traced(const char *stack)
 {
-    const char *p = c->stack ? python_frame(c->stack) : NULL;
+    const char *p = stack ? python_frame(stack) : NULL;
     while (p && strncmp(p, "File \"<eval_with_key>", 21) != 0)
         p = python_frame(p + 1);
     return p != NULL;
@@ -2597,7 +2597,7 @@ python_traced(const struct program *p)
 {
     bool any = false;
     for (int i = 0; i < p->ncalls; i++)
-        any |= is_traced(&p->calls[i]);
+        any |= python_is_traced(p->calls[i].stack);
     return any;
 }
 
@@ -2625,7 +2625,7 @@ hold_traced(const struct program *p, int *until)
             read[slot] = i;
     for (int i = 0; i < p->ncalls; i++) {
         const struct call *c = &p->calls[i];
-        bool holds = multiplies_named(p, of, c) && is_traced(c);
+        bool holds = multiplies_named(p, of, c) && python_is_traced(c->stack);
         for (struct call_reads r = {c}; holds && (slot = next_read(&r)) >= 0;)
             for (int o = 0; o < c->nouts; o++)
                 until[slot] = until[slot] < read[c->outs[o]] ? read[c->outs[o]] : until[slot];
