@@ -804,6 +804,119 @@ class M(B):
             x = layer(x, places)
         return self.last(x)
 """
+SPECTRAL = {
+    "spectral": """
+class M(B):
+    def forward(self, x):
+        f = torch.fft.rfft(self.b(self.a(x)).float(), dim=1).reshape(x.shape[0], 5, 8, 8)
+        re, im = f.real, f.imag
+        y = torch.complex(re.tanh() * 2, im.tanh() * 3).reshape(x.shape[0], 5, 64)
+        return torch.fft.irfft(y, n=8, dim=1)
+""",
+    "spectral_pairs": """
+class M(B):
+    def forward(self, x):
+        p = torch.view_as_real(torch.fft.rfft2(self.a(x).float()))
+        return self.b(torch.cat([p[:, :8, :128, 0].exp(), p[:, :8, :128, 1].exp()], -1))
+""",
+}
+COPIED = """
+import copy
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.one, self.two = nn.Linear(64, 12), nn.Linear(12, 256)
+        self.norm = nn.LayerNorm(12)
+    def forward(self, x):
+        h = torch.tanh(self.norm(self.one(x)))
+        return self.two(h)
+class M(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.online = Net()
+        self.target = copy.deepcopy(self.online)
+    def forward(self, x):
+        y = self.online(x)
+        %s
+        return y + z
+"""
+LISTS = """
+class Mix(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.register_buffer("c", torch.linspace(0, 1, 64 * 64).reshape(64, 64))
+        self.register_buffer("s", torch.linspace(1, 2, 64 * 64).reshape(64, 64))
+    def turn(self, x):
+        return torch.einsum("btd,ed->bte", x, self.c).exp(), torch.einsum("btd,ed->bte", x, self.s)
+    def back(self, x, y):
+        return torch.einsum("btd,de->bte", x, self.c) + torch.einsum("btd,de->bte", y, self.s)
+    def forward(self, x):
+        a, b = self.turn(x)
+        return self.back(a, b)
+class M(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.mix = nn.ModuleList(Mix() for _ in range(3))
+        self.skip = nn.ModuleList(nn.Linear(64, 64) for _ in range(3))
+        self.heads = nn.ParameterList([nn.Parameter(torch.randn(100, 64)) for _ in range(2)])
+    def forward(self, x):
+        for m, s in zip(self.mix, self.skip):
+            x = F.gelu(m(x) + s(x))
+        return sum((x @ w.t()).mean() for w in self.heads)
+"""
+PLACED = """
+class M(B):
+    def __init__(self):
+        super().__init__()
+        self.register_buffer("pe", torch.rand(1, 200, 64))
+        self.pos = nn.Linear(64, 64, bias=False)
+        self.u, self.v = nn.Parameter(torch.zeros(64)), nn.Parameter(torch.zeros(64))
+    def forward(self, x):
+        p = self.pos(self.pe)
+        h = self.b(self.a(x))
+        y = torch.relu(h + self.u).sum()
+        z = torch.sigmoid(h + self.v).sum()
+        return (p.exp()).sum() + y + z
+"""
+WINDOWS = """
+class M(B):
+    def forward(self, x):
+        h = self.a(x)
+        w = F.pad(h, (0, 0, 0, 2)).unfold(1, 3, 1).transpose(2, 3)
+        return self.b(torch.cat((w.exp(), h.unsqueeze(2).expand_as(w)), 2))
+"""
+FREQUENCIES = """
+class M(B):
+    def __init__(self):
+        super().__init__()
+        self.fns = [lambda x, f=f, k=k: f(x * k) for k in (1., 2., 4.) for f in (torch.sin, torch.cos)]
+    def embed(self, x):
+        return torch.cat([f(x) for f in self.fns], -1)
+    def forward(self, x):
+        p = self.a(x) + torch.ones_like(x[..., :1]) * 2
+        e = self.embed(p[..., :32])
+        return self.b(e[..., :256 - 64].repeat(1, 1, 2)[..., :256])
+"""
+AGAIN = """
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.words, self.places = nn.Embedding(300, 64), nn.Embedding(200, 64)
+        self.out = nn.Linear(64, 64)
+        self.register_buffer("at", torch.arange(160)[None])
+    def forward(self, ids):
+        x = self.words(ids)
+        p = self.places(self.at)
+        x = x + p
+        return self.out(x.exp())
+class M(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.net = Net()
+    def forward(self, ids):
+        a, b = self.net(ids), self.net(ids + 1)
+        return a - b
+"""
 
 
 def entry(inputs, targets, loss, name="M"):
@@ -920,6 +1033,19 @@ CASES = {  # name: (classes, entry, entry of the step where it is another, optio
     "volume": (VOLUME, entry(IMAGE, "torch.zeros(b, dtype=torch.long)", CLASSES), None, [], steps.PRECISIONS),
     "rounds": (ROUNDS, ROWS, None, [], steps.PRECISIONS),
     "buckets": (BUCKETS, ROWS, None, [], steps.PRECISIONS),
+    **{
+        n: (text, entry(X, "None", "out.sum()"), None, ["--loss=sum"], steps.PRECISIONS)
+        for n, text in (
+            *SPECTRAL.items(),
+            ("copied", COPIED % "z = self.target(x)"),
+            
+            ("lists", LISTS),
+            ("placed", PLACED),
+            ("windows", WINDOWS),
+            ("frequencies", FREQUENCIES),
+        )
+    },
+    "again": (AGAIN, entry('{"ids": ids(b, 160)}', "None", "out.sum()"), None, ["--loss=sum"], steps.PRECISIONS),
     **{
         n: (RECURRENT % how, ROWS, None, ["--assume", "recurrent=cells"], ("amp-bf16",))
         for n, how in {"cells": ("1, batch_first=True", 16), "cells_both": ("2, bidirectional=True", 32)}.items()
