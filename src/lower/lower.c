@@ -213,6 +213,7 @@ lower_run(struct graph *g, const struct setup *setup)
         lower_dynamo(l);
         doubt_unrecorded(g);
         doubt_overwritten(l->p);
+        unread_doubt(l);
     } else {
         lower_patterns(l);
     }

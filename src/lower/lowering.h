@@ -59,6 +59,9 @@ const char *lower_node_module(struct arena *a, const struct node *n);
 /* Nothing else runs in the node's module, which has a name. */
 bool lower_is_module(const struct lowering *l, const struct node *n);
 
+/* unread.c: doubts where a line made, in one of its runs, less than in others. */
+void unread_doubt(struct lowering *l);
+
 /* captured.c: files whose calls memlint's own export captured. */
 void lower_captured(struct lowering *l);
 
