@@ -251,6 +251,9 @@ int resolve_constant(struct dynamo *d, const struct group *g, const char *name, 
 
 /* The module keeps what the call makes of its parameter, the first argument, as an attribute until its next call. */
 void resolve_kept(struct dynamo *d, struct call *c);
+/* The first two modules on the way to each path that are not the same. False: one of them is around the other. */
+bool resolve_modules_part(struct arena *a, const char *one, const char *other, const char **module,
+                          const char **again);
 
 /* What adding 0 or multiplying by 1 made of a slot, or the first of two that bound, which the exporter's optimizer
  * dropped; a doubt and the slot where that call is another one. */

@@ -59,6 +59,9 @@ const char *lower_node_module(struct arena *a, const struct node *n);
 /* Nothing else runs in the node's module, which has a name. */
 bool lower_is_module(const struct lowering *l, const struct node *n);
 
+/* traced.c: lines of what runs under torch.no_grad, from another run of it or of what it is a copy of. */
+void traced_lines(struct lowering *l);
+
 /* unread.c: doubts where a line made, in one of its runs, less than in others. */
 void unread_doubt(struct lowering *l);
 

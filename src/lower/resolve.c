@@ -538,9 +538,8 @@ copy_before_host(struct dynamo *d, const struct group *g, int slot)
     return slot;
 }
 
-/* The first two modules on the way to each path that are not the same. False: one of them is around the other. */
-static bool
-modules_part(struct arena *a, const char *one, const char *other, const char **module, const char **again)
+bool
+resolve_modules_part(struct arena *a, const char *one, const char *other, const char **module, const char **again)
 {
     size_t same = 0;
     for (size_t i = 0; one[i] && one[i] == other[i]; i++)
@@ -556,7 +555,7 @@ param_of_copy(const struct dynamo *d, const struct param *named, const struct pa
 {
     struct arena *a = d->l->a;
     const char *module, *again;
-    if (!named || !modules_part(a, named->name, norm->name, &module, &again))
+    if (!named || !resolve_modules_part(a, named->name, norm->name, &module, &again))
         return NULL;
     struct param *q = params_called(d, arena_printf(a, "%s%s", again, named->name + strlen(module)));
     return q && q != norm && q->rank < 0 && !d->referenced[q - d->l->p->params] ? q : NULL;
@@ -2005,16 +2004,14 @@ stack_again(struct arena *a, const struct runs *r, const char *stack)
 
 /* The module that runs in a group, which a graph's code shows by its parameters alone. */
 static const char *
-running_module(const struct dynamo *d, const struct group *g)
+running_module(struct dynamo *d, const struct group *g)
 {
-    const struct graph *gr = d->l->g;
-    for (int k = 0; k < g->nnodes && python_is_traced(gr->n[g->last].stack); k++)
-        for (int i = 0; i < gr->n[g->nodes[k]].nin; i++) {
-            int t = gr->n[g->nodes[k]].in[i];
-            const struct param *q = t < 0 ? NULL : params_called(d, gr->t[t].name);
-            if (q)
-                return d->l->p->modules[q->module].path;
-        }
+    const bool traced = python_is_traced(d->l->g->n[g->last].stack);
+    for (const char *p = traced && g->args ? strchr(g->args, '%') : NULL; p; p = strchr(p + 1, '%')) {
+        const struct param *q = params_of(d, arena_strn(d->l->a, p + 1, python_name(p + 1)));
+        if (q)
+            return d->l->p->modules[q->module].path;
+    }
     return g->path ? g->path : "";
 }
 
@@ -2066,7 +2063,8 @@ find_copy(struct dynamo *d, const struct group *g, const struct call *made, stru
     struct arena *a = d->l->a;
     const struct program *p = d->l->p;
     const char *stack = d->l->g->n[g->last].stack, *module, *again;
-    if (!made->stack || !stack || !modules_part(a, p->modules[made->scope].path, running_module(d, g), &module, &again))
+    if (!made->stack || !stack ||
+        !resolve_modules_part(a, p->modules[made->scope].path, running_module(d, g), &module, &again))
         return false;
     const struct module *was = &p->modules[lower_module(d->l, module, NULL)],
                         *is = &p->modules[lower_module(d->l, again, NULL)];
@@ -2170,8 +2168,8 @@ local_again(struct dynamo *d, const struct group *g, const struct runs *r, int s
     return c.outs[0];
 }
 
-/* Whether a number that the line reads, "h + self.v", is of the sizes of one that an equal call reads, "h + self.u": both
- * are 0 or 1, and the file has one sum. */
+/* Whether a number that the line reads, "h + self.v", is of the sizes of one that an equal call reads, "h + self.u":
+ * both are 0 or 1, and the file has one sum. */
 static bool
 reads_twin(struct dynamo *d, const struct group *g, const char *name, const struct param *number,
            const struct call *maker)

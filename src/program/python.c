@@ -2586,10 +2586,8 @@ python_hides(const struct program *p)
 bool
 python_is_traced(const char *stack)
 {
-    const char *p = stack ? python_frame(stack) : NULL;
-    while (p && strncmp(p, "File \"<eval_with_key>", 21) != 0)
-        p = python_frame(p + 1);
-    return p != NULL;
+    const char *p = stack ? python_inner(stack) : NULL;
+    return p && strncmp(p, "File \"<eval_with_key>", 21) == 0;
 }
 
 bool

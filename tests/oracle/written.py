@@ -1045,6 +1045,13 @@ CASES = {  # name: (classes, entry, entry of the step where it is another, optio
             ("frequencies", FREQUENCIES),
         )
     },
+    "copied_frozen": (
+        COPIED % "with torch.no_grad():\n            z = self.target(x)",
+        entry(X, "None", "out.sum()"),
+        None,
+        ["--loss=sum", "--freeze=target.*"],
+        ("fp32",),
+    ),
     "again": (AGAIN, entry('{"ids": ids(b, 160)}', "None", "out.sum()"), None, ["--loss=sum"], steps.PRECISIONS),
     **{
         n: (RECURRENT % how, ROWS, None, ["--assume", "recurrent=cells"], ("amp-bf16",))
