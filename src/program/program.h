@@ -56,7 +56,12 @@ struct call {
     bool no_grad, no_autocast; /* the program has switched either off */
     bool in_loss;              /* the loss function runs it, not the model */
     bool either_type;          /* in fp32 as far as a line shows: it may have another tensor's type */
-    int8_t anew;               /* 1: a view that autograd makes anew since what it shows was written; 2: one of that */
+    enum anew {
+        ANEW_NOT,
+        ANEW_FIRST, /* a view that autograd makes anew since what it shows was written */
+        ANEW_OF,    /* one of that */
+        ANEW_READ   /* as the first, when it is read */
+    } anew;
 };
 
 /* Slots that a call reads, one after another: for (struct call_reads r = {c}; (slot = next_read(&r)) >= 0;) */
