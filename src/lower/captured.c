@@ -181,7 +181,7 @@ new_call(struct capture *x, const struct node *n, const char *target, int nargs)
     c->name = n->nout && n->out[0] >= 0 ? x->l->g->t[n->out[0]].name : NULL;
     c->no_grad = node_int(n, "grad", 1) == 0;
     c->no_autocast = node_int(n, "autocast", 1) == 0;
-    c->anew = (int)node_int(n, "anew", 0);
+    c->anew = (enum anew)node_int(n, "anew", ANEW_NOT);
     c->in_loss = node_int(n, "loss", 0) == 1;
     return c;
 }

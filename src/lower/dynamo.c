@@ -74,7 +74,8 @@ lower_split(struct dynamo *d, int at)
     if (l->slot_of[n->in[0]] < 0)
         return;
     int64_t axis = node_int(n, "axis", 0);
-    struct call *c = split_call(l, n, l->slot_of[n->in[0]], axis);
+    const int made = from->producer < 0 ? -1 : d->group_of[from->producer], slot = l->slot_of[n->in[0]];
+    struct call *c = split_call(l, n, made < 0 ? slot : resolve_copied(d, &d->groups[made], slot), axis);
     for (int i = 0; i < n->nout; i++) {
         if (n->out[i] < 0)
             continue;
@@ -140,7 +141,11 @@ lower_lost_outputs(struct dynamo *d)
         int slot = names_find(l->slots, name);
         if (at < 0 && spelled(name, COPIES))
             graph_doubt(l->g, l->g->t[out].name, "output", NULL, "the copy that the model returns is not counted");
-        if (at < 0 || l->slot_of[out] < 0 || strcmp(d->groups[at].fx_name, name) == 0)
+        if (at >= 0 && l->slot_of[out] < 0) {
+            l->slot_of[out] = resolve_output(d, &d->groups[at], out);
+            continue;
+        }
+        if (at < 0 || strcmp(d->groups[at].fx_name, name) == 0)
             continue;
         if (slot >= 0) { /* another output is the same tensor */
             l->slot_of[out] = slot;
@@ -151,7 +156,9 @@ lower_lost_outputs(struct dynamo *d)
             continue;
         }
         int before = l->p->ncalls;
-        slot = resolve_clone(d, &d->groups[at], out, false);
+        struct group reader = d->groups[at]; /* the model returns it */
+        reader.target = reader.path = "";
+        slot = resolve_clone(d, &reader, out, false);
         struct call *c = &l->p->calls[l->p->ncalls - 1];
         if (l->p->ncalls > before)
             lower_sizes(l, &l->g->t[out], &c->rank, &c->size);

@@ -246,6 +246,9 @@ void resolve_arg(struct dynamo *d, const struct group *g, struct arg *a, int pos
                  int *used);
 bool resolve_drops(struct dynamo *d, const struct group *g, int tensor);
 int resolve_clone(struct dynamo *d, const struct group *g, int tensor, bool copied); /* copied: by contiguous() */
+/* What a call whose own text went, behind that group, reads of a slot: "x.permute(0, 3, 1, 2).contiguous()" before it
+ * was copied by that line, or by a function, as the numbers of clones tell. */
+int resolve_copied(struct dynamo *d, const struct group *g, int slot);
 int resolve_host(struct dynamo *d, const struct group *g, const char *norm_weight);
 int resolve_constant(struct dynamo *d, const struct group *g, const char *name, int tensor);
 
@@ -260,6 +263,9 @@ bool resolve_modules_part(struct arena *a, const char *one, const char *other, c
 int resolve_identity(struct dynamo *d, const struct group *g, const char *name, int slot);
 /* What changes no number was left out, as a sum of one element is; but PyTorch makes a tensor: a doubt. */
 void resolve_left_out(struct dynamo *d, const struct group *g, const char *name);
+/* The slot of an output that the exporter merged with what the group's call made on its way, by a call of its own; -1
+ * where that isn't known. */
+int resolve_output(struct dynamo *d, const struct group *g, int tensor);
 /* The slot of a tensor that another statement made; of the same call again, where the group's line writes it, too, and
  * no group of that line is it: the exporter merged the two, and views behind it. */
 int resolve_again(struct dynamo *d, const struct group *g, int tensor);

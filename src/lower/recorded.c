@@ -1000,6 +1000,25 @@ shows_all(const struct dynamo *d, int from)
     return NULL;
 }
 
+/* What was written through a view of all is turned back on the line of the write: that is the view's base. */
+static void
+write_base(const struct dynamo *d, struct call *c)
+{
+    const unsigned view = TARGET_VIEWS | TARGET_REORDERS;
+    const struct call *w = target_is(c->target, view) ? maker_of(d, &c->args[0]) : NULL,
+                      *part = w && w->in_place && w->stack && c->stack && strcmp(w->stack, c->stack) == 0
+                                  ? maker_of(d, &w->args[0])
+                                  : NULL,
+                      *base = part && target_is(part->target, view) ? maker_of(d, &part->args[0]) : NULL;
+    if (!base || c->nargs < 2 || base->rank != c->rank || c->rank < 0 ||
+        memcmp(base->size, c->size, sizeof(*c->size) * (size_t)c->rank) != 0)
+        return;
+    c->op = aten_find(c->target = "aten.copy_slices");
+    c->args[0] = part->args[0];
+    c->args[1] = (struct arg){.kind = ARG_SLOT, .i = w->outs[0]};
+    c->nargs = 2;
+}
+
 /* Such a view that a line reads which takes nothing apart was made by a line that is lost: of a gradient's order the
  * file says nothing then. */
 static void
@@ -1036,13 +1055,86 @@ of_written(const struct program *p, const struct call *c)
     return c && (c->in_place || target_is(c->target, TARGET_WRITES));
 }
 
+/* Whether both are the same view, of whatever. */
+static bool
+alike(const struct call *a, const struct call *b)
+{
+    return strcmp(a->target, b->target) == 0 && a->nargs == b->nargs && same_args(a->nargs, a->args, b->args);
+}
+
+/* Whether that is the view into which its base was written: it was made anew at once, others when they are read.
+ * Source: rebase_history in torch/csrc/autograd/variable.cpp. */
+static bool
+written_by(const struct dynamo *d, const struct call *w, const struct call *c)
+{
+    const struct call *write = target_is(w->target, TARGET_WRITES) ? maker_of(d, &w->args[1]) : NULL,
+                      *part = write && write->in_place ? maker_of(d, &write->args[0]) : NULL;
+    return part && alike(part, c);
+}
+
+/* Whether a view of that line shows the group's result: both are made anew for its reader. */
+static bool
+viewed_there(const struct dynamo *d, const struct group *g)
+{
+    const int out = group_output(d, g);
+    bool viewed = false;
+    for (int u = 0; out >= 0 && u < d->l->g->t[out].nusers; u++) {
+        const int user = d->l->g->t[out].users[u], by = d->group_of[user];
+        viewed |= by >= 0 && target_is(d->groups[by].target, TARGET_VIEWS | TARGET_REORDERS) &&
+                  group_same_statement(d, g->last, user);
+    }
+    return viewed;
+}
+
+/* Whether a view was made before what it shows was written, so that autograd makes it anew: by a line before that; or
+ * on none that is left, where it was seen before. */
+static bool
+made_before(const struct dynamo *d, const struct group *g, const struct call *c)
+{
+    struct arena *a = d->l->a;
+    const struct program *p = d->l->p;
+    const struct call *w = maker_of(d, &c->args[0]);
+    const char *line = fx_line_at(d, g->last);
+    if (!w || !w->stack || !c->stack || !(w->in_place || target_is(w->target, TARGET_WRITES)))
+        return false;
+    if (strcmp(c->stack, w->stack) == 0)
+        return written_by(d, w, c) && !viewed_there(d, g);
+    bool before = python_earlier(a, c->stack, w->stack),
+         own = python_writes(line, c->target) || python_subscript(a, c, line);
+    for (const struct call *o = p->calls; o < c && !before && !own; o++)
+        before = (o < w || o->anew) && alike(o, c);
+    return before;
+}
+
+/* The same view, which autograd made anew for another reader: -1 none did. */
+static int
+anew_already(const struct program *p, const struct call *c)
+{
+    for (const struct call *o = p->calls; o < c; o++)
+        if (o->anew && alike(o, c) && o->args[0].i == c->args[0].i)
+            return o->outs[0];
+    return -1;
+}
+
 /* After a write in place the exporter makes views anew where they are read: lines behind the write ran before that. */
 static void
 put_where_written(struct dynamo *d, const struct group *g, int from)
 {
     struct program *p = d->l->p;
-    const struct call *c = &p->calls[p->ncalls - 1];
+    struct call *c = &p->calls[p->ncalls - 1];
     bool view = target_is(c->target, TARGET_VIEWS | TARGET_REORDERS) && of_written(p, c);
+    if (view && made_before(d, g, c)) {
+        const struct call *w = maker_of(d, &c->args[0]);
+        const int same = anew_already(p, c);
+        c->anew = written_by(d, w, c) ? ANEW_FIRST : ANEW_READ;
+        if (same >= 0) {
+            p->ncalls--;
+            group_define(d, g, group_output(d, g), same);
+        } else if (c->anew == ANEW_FIRST) {
+            group_move(d, from, (int)(w - p->calls) + 1);
+        }
+        return;
+    }
     int at = view ? python_place(p, from) : from;
     if (view && at == from)
         doubt_made_anew(d, g, c);
@@ -1202,6 +1294,7 @@ recorded_call(struct dynamo *d, struct group *g)
         c->size = size;
         slot = c->outs[0];
     }
+    write_base(d, &l->p->calls[l->p->ncalls - 1]);
     group_define(d, g, out, resolve_last(d, g, slot));
     define_items(d, g, &l->p->calls[g->call]);
     put_where_written(d, g, first);

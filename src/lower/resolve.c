@@ -13,6 +13,18 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Calls that leave nothing in a file: complex numbers are pairs there, gradients do not exist, and what is joined
+ * alone is itself. */
+enum { PAIRS, DETACHES = 2 };
+static const struct {
+    const char *stem, *target;
+    bool list;     /* takes a list of tensors */
+    unsigned last; /* its name, which is this word, may be lost with what read it */
+} traceless[] = {[PAIRS] = {"view_as_real", "aten.view_as_real.default", false, 0},
+                 {"view_as_complex", "aten.view_as_complex.default", false, 0},
+                 [DETACHES] = {"detach", "aten.detach.default", false, SAYS_DETACH},
+                 {"cat", "aten.cat.default", true, 0}};
+
 /* ---- clones: dropout, copies ------------------------------------------------------------------------------------- */
 
 /* Counted are the module that reads the result, where it was made, and the model. */
@@ -240,17 +252,22 @@ doubt_clone(struct dynamo *d, const struct group *g, int tensor)
     doubt_name(d, g);
 }
 
-/* Whether a line that made a tensor writes more clones than its own calls read. */
+/* Whether a line writes more clones than it has made, in the round of a loop that it is in: as often as it made what
+ * reads them, an operator that it writes, too. */
 static bool
-clones_left(const struct dynamo *d, const char *stack, const char *line)
+clones_left(const struct dynamo *d, const char *stack, const char *line, const char *reader)
 {
     const struct program *p = d->l->p;
-    int n = 0;
+    const int times = python_times(line, reader);
+    int written = 0, made = 0, read = 0;
     for (const char *at = line; (at = strstr(at, ".clone(")); at++)
-        n++;
-    for (int i = p->ncalls - 1; i >= 0 && n > 0; i--)
-        n -= p->calls[i].stack && target_is(p->calls[i].target, TARGET_CLONES) && strcmp(p->calls[i].stack, stack) == 0;
-    return n > 0;
+        written++;
+    for (int i = p->ncalls - 1; i >= 0 && written; i--) {
+        bool here = p->calls[i].stack && strcmp(p->calls[i].stack, stack) == 0;
+        made += here && target_is(p->calls[i].target, TARGET_CLONES);
+        read += here && strcmp(p->calls[i].target, reader) == 0;
+    }
+    return made < written * (1 + (times ? read / times : 0));
 }
 
 /* Whether the line makes a local contiguous: "x.contiguous()", not "x.view(...).contiguous()". */
@@ -273,7 +290,8 @@ turned_inside(const struct dynamo *d, int from, const char *line)
 {
     int at = from < 0 ? -1 : d->group_of[from];
     return at >= 0 && target_is(d->groups[at].target, TARGET_REORDERS) && strchr(line, '(') &&
-           !python_writes(line, d->groups[at].target) && !python_calls(line, "rearrange");
+           !python_writes(line, d->groups[at].target) && !python_calls(line, "rearrange") && !strstr(line, ".T") &&
+           !strstr(line, ".mT");
 }
 
 /* Whether it was turned, and no library's source says that its dropout is 0. */
@@ -296,6 +314,17 @@ read_before(const struct program *p, int slot)
     return read;
 }
 
+/* What is cloned in a line, where "x.detach().clone()" left neither. */
+static int
+cut_off(struct dynamo *d, const struct group *g, int slot, const char *line)
+{
+    if (!strstr(line, ".detach().clone("))
+        return slot;
+    struct call *c = group_call(d, g, traceless[DETACHES].target, 1);
+    c->args[0] = (struct arg){.kind = ARG_SLOT, .i = slot};
+    return c->outs[0];
+}
+
 /* A clone that vanished: dropout in evaluation mode, or the copy of contiguous() and reshape. Layout tells, when it
  * runs. */
 int
@@ -305,8 +334,9 @@ resolve_clone(struct dynamo *d, const struct group *g, int tensor, bool copied)
     int from = l->g->t[tensor].producer;
     const char *read = fx_line_at(d, g->last), *made = from < 0 ? "" : fx_line_at(d, from);
     const struct call *maker = group_maker(l->p, l->slot_of[tensor]);
-    bool written = (from >= 0 && clones_left(d, l->g->n[from].stack, made)) || strstr(read, ".clone(") ||
-                   target_is(g->target, TARGET_COPIES_INPUT);
+    const bool there = from >= 0 && clones_left(d, l->g->n[from].stack, made, g->target),
+               cloned = there || clones_left(d, l->g->n[g->last].stack, read, g->target),
+               written = cloned || target_is(g->target, TARGET_COPIES_INPUT);
     if (!written && target_is(g->target, TARGET_VIEWS_COPY)) /* reshape's own, which copies again where it must */
         return l->slot_of[tensor];
     if (!written && maker && copies_is(maker->target)) { /* its own */
@@ -319,11 +349,13 @@ resolve_clone(struct dynamo *d, const struct group *g, int tensor, bool copied)
         return drop_in_gap(d, g, l->slot_of[tensor], drops_in_place(d, g, spelled_bare(DROPOUT)));
     const char *stack = own_stack(l->a, g->type, l->g->n[g->last].stack);
     bool here = !strstr(read, "drop") && (makes_contiguous(read) || makes_contiguous(fx_line(l->a, stack)));
-    bool copy = copied || strstr(made, ".contiguous(") || turned_inside(d, from, made),
+    const char *frames = from < 0 || !l->g->n[from].stack ? "" : l->g->n[from].stack;
+    bool copy = copied || strstr(frames, ".contiguous(") || turned_inside(d, from, made),
          views = copy || here || target_views(g->target);
     bool drops = !written && !copy && !here && resolve_drops(d, g, tensor);
-    if (!written && !views && !drops && !strstr(read, "drop") && turned(d, g, from)) {
-        bool own = strcmp(d->groups[d->group_of[from]].path, g->path) == 0;
+    if (!written && !views && !drops && !strstr(read, "drop") && (!*g->target || turned(d, g, from))) {
+        const char *path = d->groups[d->group_of[from]].path;
+        bool own = strcmp(path ? path : "", g->path ? g->path : "") == 0;
         program_assume(
             l->p, ALTERNATIVE_LEFT,
             own ? "a statement that left nothing but a name made contiguous what was turned"
@@ -343,17 +375,18 @@ resolve_clone(struct dynamo *d, const struct group *g, int tensor, bool copied)
     if (named && !d->trained)
         doubt_name(d, g);
     const int made_at = maker ? (int)(maker - l->p->calls) : -1;
+    const int of = cloned ? cut_off(d, g, l->slot_of[tensor], there ? made : read) : l->slot_of[tensor];
     struct call *c = group_call(d, g,
                                 written || whole ? "aten.clone.default"
                                 : inside         ? "aten.contiguous.default"
                                                  : "aten.lost_clone.default",
                                 written || inside ? 1 : 3);
-    c->args[0] = (struct arg){.kind = ARG_SLOT, .i = l->slot_of[tensor]};
+    c->args[0] = (struct arg){.kind = ARG_SLOT, .i = of};
     if (inside) /* a line of the function that calls the reader */
         c->stack = stack;
     slot = c->outs[0];
-    const char *of = made_at < 0 ? NULL : l->p->calls[made_at].location, *by = c->location;
-    if (whole && of && by && strcmp(of, by) != 0) /* with what a function begins */
+    const char *from_line = made_at < 0 ? NULL : l->p->calls[made_at].location, *by = c->location;
+    if (whole && from_line && by && strcmp(from_line, by) != 0) /* with what a function begins */
         group_move(d, l->p->ncalls - 1, made_at + 1);
     if (written || inside)
         return slot;
@@ -517,9 +550,8 @@ clone_left_out(struct dynamo *d, const struct group *g)
     return d->clones_left_out;
 }
 
-/* "x.permute(0, 3, 1, 2).contiguous()" before a layer whose own text went: its line, or a function, made it so. */
-static int
-copy_before_host(struct dynamo *d, const struct group *g, int slot)
+int
+resolve_copied(struct dynamo *d, const struct group *g, int slot)
 {
     const struct program *p = d->l->p;
     const struct call *m = group_maker(p, slot);
@@ -597,7 +629,7 @@ resolve_host(struct dynamo *d, const struct group *g, const char *norm_weight)
     bool transposed = node_call(n) == CALL_CONV_TRANSPOSE, gemm = node_call(n) == CALL_GEMM;
     int input = lost_pad(d, g, n->in[0]);
     bool padded = input != l->slot_of[n->in[0]];
-    input = padded ? input : copy_before_host(d, g, drop_before_host(d, g, n->in[0]));
+    input = padded ? input : resolve_copied(d, g, drop_before_host(d, g, n->in[0]));
     struct call *c = group_call(d, g, gemm ? "aten.linear.default" : "aten.convolution.default", gemm ? 3 : 9);
     c->scope = weight->module;
     c->name = l->p->modules[weight->module].path;
@@ -1389,18 +1421,6 @@ resolve_constant(struct dynamo *d, const struct group *g, const char *name, int 
 
 /* ---- duplicates, identities, casts ------------------------------------------------------------------------------- */
 
-/* Calls that leave nothing in a file: complex numbers are pairs there, gradients do not exist, and what is joined
- * alone is itself. */
-enum { PAIRS, DETACHES = 2 };
-static const struct {
-    const char *stem, *target;
-    bool list;     /* takes a list of tensors */
-    unsigned last; /* its name, which is this word, may be lost with what read it */
-} traceless[] = {[PAIRS] = {"view_as_real", "aten.view_as_real.default", false, 0},
-                 {"view_as_complex", "aten.view_as_complex.default", false, 0},
-                 [DETACHES] = {"detach", "aten.detach.default", false, SAYS_DETACH},
-                 {"cat", "aten.cat.default", true, 0}};
-
 /* The constant among the group's inputs that could be what a lost call made; strict: no number, no parameter's data. */
 static int
 constant_input(const struct dynamo *d, const struct group *g, bool strict)
@@ -1575,6 +1595,32 @@ lost_inside(struct dynamo *d, const struct group *g, const char *name)
     return -1;
 }
 
+static void
+assume_merged(struct program *p)
+{
+    program_assume(p, ALTERNATIVE_MERGED,
+                   "calls that the exporter merged with equal ones run where they are read, unless a line that is left "
+                   "shows it");
+}
+
+int
+resolve_output(struct dynamo *d, const struct group *g, int tensor)
+{
+    struct program *p = d->l->p;
+    const struct call *around = group_maker(p, names_find(d->l->slots, g->fx_name));
+    const int before = p->ncalls, behind = around ? (int)(around - p->calls) + 1 : before,
+              slot = call_inside(d, g, tensor, 0);
+    if (slot < 0) {
+        p->ncalls = before;
+        return -1;
+    }
+    p->calls[p->ncalls - 1].stack = NULL;
+    assume_merged(p);
+    if (setup_instead(d->l->s, ALTERNATIVE_MERGED))
+        group_move(d, before, behind);
+    return slot;
+}
+
 /* The parameter that the file merged with this one: unread, of the same name in the group's module, in one of the same
  * name beside a module around that, or in one beside this one's, or another of the same module. */
 static struct param *
@@ -1652,6 +1698,14 @@ writes_more(const struct dynamo *d, const struct call *maker, const char *line, 
     return python_times(line, target) > calls;
 }
 
+/* What the line gives Python's own sum(list), which adds the first to 0; NULL it does not call it. */
+static const char *
+adds_up(const char *line)
+{
+    const char *sum = python_calls(line, "sum");
+    return sum && (sum - line == 4 || !strchr("._", sum[-5])) ? sum : NULL;
+}
+
 /* The stack of the line that makes a call's operand, where the call ran on it: "1 / x" is x.reciprocal() * 1,
  * __rtruediv__ in torch/_tensor.py; that line writes it, "y = (x + h) / 1.0"; or neither does, "x = x / 1.0" in
  * between, which binds as that line does. NULL: on its reader's. */
@@ -1663,12 +1717,15 @@ makers_line(const struct dynamo *d, const struct group *g, const struct call *ma
                *read = fx_line(a, own_stack(a, g->type, lost->stack));
     if (target_named(maker->target, "reciprocal"))
         return made;
-    if (python_writes(read, lost->target) || strcmp(maker->target, lost->target) == 0)
+    const char *sum = target_named(lost->target, "add") ? adds_up(read) : NULL;
+    if (sum && *sum != '[' && strstr(sum, " for ") && strcmp(made, own_stack(a, g->type, lost->stack)) == 0)
+        return made; /* before the second is made */
+    if (sum || python_writes(read, lost->target) || strcmp(maker->target, lost->target) == 0)
         return NULL;
     const char *line = fx_line(a, made);
     bool hides = !is_leaf(g->type) && !python_writes(read, g->target); /* a function, which may begin with it */
     if (hides && strcmp(made, own_stack(a, g->type, lost->stack)) == 0)
-        return python_calls(read, "sum") ? made : NULL; /* Python's, which begins with 0 + x */
+        return NULL;
     bool shows = is_leaf(type) || python_writes(line, maker->target);
     return hides && shows && !writes_more(d, maker, line, lost->target) ? NULL : made;
 }
@@ -1689,6 +1746,23 @@ behind_maker(struct dynamo *d, const struct call *maker, const char *stack)
     return &p->calls[at + 1];
 }
 
+/* The last call, which reads that slot, is of a line of its own, which calls it by that name; seen: or stays where it
+ * is, where no line does. */
+static void
+put_on_line(struct dynamo *d, const struct group *g, int slot, const char *stem, bool seen)
+{
+    struct program *p = d->l->p;
+    const struct node *reader = &d->l->g->n[g->last];
+    const char *line;
+    p->ncalls--;
+    int at = python_line(p, slot, reader->stack, reader->scopes, stem, &line);
+    struct call *c = &p->calls[p->ncalls++];
+    if (!line && seen)
+        return;
+    c->stack = line;
+    group_move(d, p->ncalls - 1, at);
+}
+
 int
 resolve_identity(struct dynamo *d, const struct group *g, const char *name, int slot)
 {
@@ -1702,7 +1776,10 @@ resolve_identity(struct dynamo *d, const struct group *g, const char *name, int 
         again->args[0] = (struct arg){.kind = ARG_SLOT, .i = slot};
         if (spelled(name, OVERWRITES) && lower_overwrites(d->l, again->target))
             lower_in_place(d->l, again);
-        return again->outs[0];
+        int made = again->outs[0];
+        if (strcmp(again->target, g->target) == 0 && python_times(fx_line_at(d, g->last), g->target) == 1)
+            put_on_line(d, g, slot, spelled_root(d->l->a, g->target), true); /* the line writes its own */
+        return made;
     }
     struct call *c = group_call(d, g, arena_printf(d->l->a, "%s.Tensor", spelled_stem(d->l->a, name)), 2);
     const struct call *m = group_maker(d->l->p, slot);
@@ -1799,8 +1876,8 @@ has_gradient(const struct lowering *l, int slot)
 }
 
 /* What a call that runs again reads: made again, too, where the reader's line writes it more often than it was called,
- * or calls it no more often than the reader, in a loop; where it is a subscript of what was one expression; or where
- * a function that both lines call made it. */
+ * in all rounds of a loop; where it is a subscript of what was one expression; or where a function that both lines call
+ * made it. */
 static int
 operand_again(struct dynamo *d, const struct group *g, const struct call *reader, int slot)
 {
@@ -1811,19 +1888,29 @@ operand_again(struct dynamo *d, const struct group *g, const struct call *reader
         return slot;
     const char *line = fx_line(d->l->a, stack);
     const char *before = reader ? reader->stack : NULL;
-    bool view = target_is(m->target, TARGET_VIEWS | TARGET_REORDERS), elsewhere = before && strcmp(before, stack) != 0,
-         part = view && !target_is(m->target, TARGET_KEEPS) && elsewhere && strcmp(m->stack, before) == 0;
-    int written = view ? 0 : python_times(line, m->target), calls = 0, read = 0;
+    const bool view = target_is(m->target, TARGET_VIEWS | TARGET_REORDERS),
+               within = before && !strcmp(m->stack, before), elsewhere = before && strcmp(before, stack) != 0,
+               own = elsewhere || !before || within,
+               part = view && !target_is(m->target, TARGET_KEEPS) && elsewhere && within;
+    /* a copy has equal numbers, so that the two calls were merged */
+    if (elsewhere && within && m->nargs && m->args[0].kind == ARG_SLOT &&
+        target_is(m->target, TARGET_CLONES | TARGET_COPIES) && !python_calls(line, "clone"))
+        return (int)m->args[0].i;
+    const int written = view || !own ? 0 : python_times(line, m->target), reads = python_times(line, g->target);
+    int calls = 0, read = reader && strcmp(reader->target, g->target) == 0;
     for (int i = 0; i < p->ncalls && written; i++) {
         bool here = p->calls[i].stack && strcmp(p->calls[i].stack, stack) == 0;
         calls += here && strcmp(p->calls[i].target, m->target) == 0;
-        read += here && reader && strcmp(p->calls[i].target, reader->target) == 0;
+        read += here && strcmp(p->calls[i].target, g->target) == 0;
     }
-    for (int i = d->group_of[g->last]; i < d->ngroups && written; i++) /* and will be */
-        calls += strcmp(d->groups[i].target, m->target) == 0 && group_same_statement(d, g->last, d->groups[i].last);
-    bool round = calls && reader && written == python_times(line, reader->target) && calls <= read;
+    for (int i = d->group_of[g->last]; i < d->ngroups && written; i++) { /* and will be */
+        bool here = !d->groups[i].done && group_same_statement(d, g->last, d->groups[i].last);
+        calls += here && strcmp(d->groups[i].target, m->target) == 0;
+        read += here && strcmp(d->groups[i].target, g->target) == 0;
+    }
+    bool round = reader && reads && calls * reads < written * read; /* of a loop, one of whose calls has it, too */
     const char *maker = fx_line(d->l->a, m->stack);
-    bool shared = before && strcmp(m->stack, before) == 0 && !python_writes(maker, m->target) && /* by a function */
+    bool shared = within && !python_writes(maker, m->target) && /* by a function */
                   (view || target_is(m->target, TARGET_COPIES)) &&
                   (elsewhere ? python_shares(d->l->a, maker, line)
                              : !python_writes(line, reader->target) &&
@@ -2198,14 +2285,14 @@ lost_duplicate(struct dynamo *d, const struct group *g, const char *name, int sl
     bool item = was && spelled_as(name, "getitem") && spelled_as(was, "getitem");
     const struct call *maker = group_maker(p, slot);
     const struct param *number = learned_number(d, g, name);
-    if (number && !reads_twin(d, g, name, number, maker))
+    if (number ? !reads_twin(d, g, name, number, maker) : spelled_as(name, "add") && adds_up(fx_line_at(d, g->last)))
         return resolve_identity(d, g, name, slot);
     if (!maker || maker->outs[0] != slot || (!item && !spelled_after(name, maker->target))) {
         int norm = maker && target_named(maker->target, "_weight_norm_interface") ? norm_again(d, g, name) : -1;
         return norm >= 0 ? norm : resolve_identity(d, g, name, slot);
     }
     int i = (int)(maker - p->calls);
-    if (made_for_reader(p, &p->calls[i]) || ends_statement(p->calls[i].target))
+    if (maker->anew || made_for_reader(p, maker) || ends_statement(maker->target))
         return slot;
     struct call again = p->calls[i];
     again.outs = NEWN(d->l->a, int, 1);
@@ -2260,9 +2347,7 @@ lost_duplicate(struct dynamo *d, const struct group *g, const char *name, int sl
                   read_beside(d->l->a, again.stack, reader->stack),
          early = false;
     if (unseen && strcmp(p->modules[p->calls[i].scope].path, p->modules[again.scope].path) == 0) {
-        program_assume(p, ALTERNATIVE_MERGED,
-                       "calls that the exporter merged with equal ones run where they are read, unless a line that is "
-                       "left shows it");
+        assume_merged(p);
         early = setup_instead(d->l->s, ALTERNATIVE_MERGED);
     } else if (unseen) {
         graph_doubt(d->l->g, reader->name, reader->op, NULL,
@@ -2444,11 +2529,8 @@ lost_traceless(struct dynamo *d, const struct group *g, const char *name, int sl
             int made = c->outs[0];
             if (outer) {
                 c->stack = outer;
-            } else if (!python_calls(fx_line(d->l->a, reader->stack), stem)) { /* a line of its own */
-                d->l->p->ncalls--;
-                int at = python_line(d->l->p, slot, reader->stack, reader->scopes, stem, &c->stack);
-                d->l->p->ncalls++;
-                group_move(d, d->l->p->ncalls - 1, at);
+            } else if (!python_calls(fx_line(d->l->a, reader->stack), stem)) {
+                put_on_line(d, g, slot, stem, false);
             }
             return made;
         }

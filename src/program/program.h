@@ -56,7 +56,12 @@ struct call {
     bool no_grad, no_autocast; /* the program has switched either off */
     bool in_loss;              /* the loss function runs it, not the model */
     bool either_type;          /* in fp32 as far as a line shows: it may have another tensor's type */
-    int8_t anew;               /* 1: a view that autograd makes anew since what it shows was written; 2: one of that */
+    enum anew {
+        ANEW_NOT,
+        ANEW_FIRST, /* a view that autograd makes anew since what it shows was written */
+        ANEW_OF,    /* one of that */
+        ANEW_READ   /* as the first, when it is read */
+    } anew;
 };
 
 /* Slots that a call reads, one after another: for (struct call_reads r = {c}; (slot = next_read(&r)) >= 0;) */
@@ -231,12 +236,15 @@ int python_named(const struct program *p, const struct call *c, const char *name
 /* Per call the slot that the variable of that name holds in its function, as the lines there tell; -1 they don't. Names
  * are per call, NULL none, "" the tensor that a function is given which the line calls. */
 int *python_meant(const struct program *p, struct arena *a, const char *const *names);
+/* The only subscript of a line that is that slice or element, "x[:, 4:]"; NULL none. */
+const char *python_subscript(struct arena *a, const struct call *c, const char *line);
 /* The call before which the last one ran, with those from `from` on, by its line, if that ran once and behind those of
  * its arguments; else `from`. */
 int python_place(const struct program *p, int from);
 /* Where a call ran that left nothing, reads that slot and is read by a call of that stack, in the frame that both
- * share: behind the last line that writes its name, whose frames are *line; else before the reader's line, *line NULL.
- * The number of calls where no frames tell. */
+ * share: behind the last line that writes its name, whose frames are *line; else, *line NULL, before the reader's line,
+ * or behind what made the slot, in a function that the line before calls, where numbers leave no other line. The number
+ * of calls where no frames tell. */
 int python_line(const struct program *p, int slot, const char *stack, const char *scopes, const char *name,
                 const char **line);
 /* Whether a line is one statement whose value is what that method, without arguments, makes at its end. */

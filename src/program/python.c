@@ -10,6 +10,7 @@
  *     A reader whose line does not mention the name read it under another, which lines without calls gave it (a
  *     tuple that grew, an alias); a maker's line that is part of a statement of several has no name either. Then it is
  *     one of those in the reader's line that no line was seen to bind.
+ *     Which variables a line's operands are tells more (sights): a name that holds another tensor holds this no longer.
  *   - otherwise it was passed on without a name: as an argument it lives until the reader's function returns.
  *
  * A frame is told from another one of the same function by its module: each forward() of the stack belongs to one
@@ -95,10 +96,13 @@ struct tracer {
     struct arena *a;
     struct stack *stacks; /* per call */
     struct round *rounds; /* per call */
-    struct sight {        /* of a name, by what a call's line writes */
-        const char *name; /* NULL none */
-        int slot;
-    } * sights;  /* per call */
+    struct sights {       /* of names, by what a call's line writes */
+        int n, cap;
+        struct sight {
+            const char *name;
+            int slot;
+        } * of;
+    } * *sights; /* per call and frame */
     int *object; /* per slot, the one that it was before it was written in place */
     int *maker;  /* per slot, a call or -1 */
     int slot;    /* whose names are looked for */
@@ -232,6 +236,15 @@ augments(const struct bound *b)
     return strchr("+-*/@", b->value[-2]) != NULL;
 }
 
+/* The length of the variable that is all of the value, "y = x"; 0 it is none. */
+static size_t
+renamed(const struct bound *b)
+{
+    const char *value = b->value + strspn(b->value, " ");
+    const size_t n = python_name(value);
+    return !augments(b) && value + n + strspn(value + n, " ") == b->end ? n : 0;
+}
+
 /* "x, y = f(z), w; v = g(x)": the names that a line binds, and to what. */
 static struct bound *
 read_bindings(struct arena *a, const char *text, int *n)
@@ -332,6 +345,7 @@ path_in(struct frames *f, struct path *around, const struct spot *s)
 }
 
 static const char *next_name_read(const struct spot *s, const char *p, size_t *len);
+static int mentions(const struct spot *s, const char *name);
 static unsigned inners_in(const char *text);
 
 /* The frame whose text ends there, in a function of that module. */
@@ -518,15 +532,21 @@ put_into(struct arena *a, const char *text)
     return stores(text) ? arena_strn(a, text, python_name(text)) : collector(a, text);
 }
 
+/* What stands before that in a line, without spaces: an opening bracket where an expression begins there anew. */
+static char
+sign_before(const char *text, const char *p)
+{
+    while (p > text && p[-1] == ' ')
+        p--;
+    bool word = p - text >= 6 && strncmp(p - 6, "return", 6) == 0;
+    return p == text || word ? '(' : p[-1];
+}
+
 /* Whether the sign there joins nothing with what follows: "f(-x)". */
 static bool
 alone(const char *text, const char *sign)
 {
-    const char *p = sign;
-    while (p > text && p[-1] == ' ')
-        p--;
-    bool word = p - text >= 6 && strncmp(p - 6, "return", 6) == 0;
-    return p == text || word || strchr("([{,=:;*+-/@", p[-1]);
+    return strchr("([{,=:;*+-/@", sign_before(text, sign));
 }
 
 /* What a line writes for an operator: "aten.add.Tensor" is "add(", "add_(" or " + ". */
@@ -716,7 +736,7 @@ frame_end(struct tracer *t, int level, int i)
     for (int k = i + 1; k < t->p->ncalls && t->steps++ < limit(LIMIT_FRAMES); k++) {
         const struct stack *next = &t->stacks[k];
         bool here = !next->n || inside(s, level, next);
-        if (!next->n || next->borrowed) {
+        if (!next->n || next->borrowed || t->p->calls[k].anew) {
             last = here ? k : last;
             continue;
         }
@@ -761,15 +781,31 @@ runs_over(const struct tracer *t, int level, int i, int size, int times)
     return false;
 }
 
-/* Whether the line writes the operator of call i more often than these calls have it. */
+/* How often a line runs call i, as it and the lines of the frames in it write it. */
+static int
+times_run(const struct tracer *t, int level, int i)
+{
+    const struct stack *s = &t->stacks[i];
+    const char *text = s->at[s->n - 1].text, *p;
+    int all = times_written(text, text + strlen(text), t->p->calls[i].target);
+    for (int l = level; l < s->n - 1; l++) {
+        const char *module = path_last(s->at[l].calls);
+        int n = 0;
+        for (p = s->at[l].text; *module && (p = python_calls(p, module)); n++)
+            ;
+        all *= n ? n : 1;
+    }
+    return all;
+}
+
+/* Whether the line runs call i more often than these calls are it. */
 static bool
 part_of_round(const struct tracer *t, int level, int i, int size)
 {
-    const char *text = t->stacks[i].at[level].text;
     int n = 0;
     for (int k = i; k < i + size; k++)
         n += same_call(t, k, i);
-    return t->stacks[i].n == level + 1 && times_written(text, text + strlen(text), t->p->calls[i].target) > n;
+    return times_run(t, level, i) > n;
 }
 
 /* What a line calls next of its module, "encode" of "self.encode(x)", from p on. NULL no more. */
@@ -903,6 +939,21 @@ runs_again(const struct tracer *t, int level, int i, int j, int one)
     return calls == 1;
 }
 
+/* Whether a round, of functions that the line calls, reads what the one before made, and the line reads no name that it
+ * binds: the loop is in one of those. */
+static bool
+flows_unnamed(const struct tracer *t, int level, int i, int j, int size)
+{
+    const struct spot *s = &t->stacks[i].at[level];
+    bool named = !s->nbindings || t->stacks[i].n == level + 1, flows = false;
+    for (int k = 0; k < s->nbindings; k++)
+        named |= mentions(s, s->binding[k].name) > 0;
+    for (int k = i + size, slot; k < j && !named && !flows; k++)
+        for (struct call_reads r = {&t->p->calls[k]}; !flows && (slot = next_read(&r)) >= 0;)
+            flows = t->maker[slot] >= i && t->maker[slot] < i + (k - i) / size * size;
+    return flows;
+}
+
 /* Calls i to j - 1 stand on one line, in the frame at that level. Where they are some calls over and over, more often
  * than the line writes them, it is the body of a loop. */
 static void
@@ -919,7 +970,8 @@ find_rounds(struct tracer *t, int level, int i, int j)
         t->steps += k - i;
         if (k + size < j || part_of_round(t, level, i, size))
             continue;
-        if ((!s->nbindings && !stores(s->text)) || !runs_over(t, level, i, size, (j - i) / size))
+        if ((!s->nbindings && !stores(s->text)) || !runs_over(t, level, i, size, (j - i) / size) ||
+            flows_unnamed(t, level, i, j, size))
             return;
         for (k = i; k < j; k++)
             set_round(t, k, level, i + (k - i) / size * size + size - 1);
@@ -1025,9 +1077,63 @@ python_gives(const char *line, const char *name, int k, const char *keyword)
     return given;
 }
 
+/* Whether calls i and j are of one line's own, and written alike: mean.dim is mean.default. */
+static bool
+same_operator(const struct tracer *t, int i, int j)
+{
+    const struct stack *a = &t->stacks[i], *b = &t->stacks[j];
+    const char *x = t->p->calls[i].target, *y = t->p->calls[j].target, *dot = strrchr(x, '.');
+    const size_t n = dot ? (size_t)(dot - x) : strlen(x);
+    return a->n == b->n && (!a->n || a->at[a->n - 1].path == b->at[b->n - 1].path) && strncmp(x, y, n) == 0 &&
+           (!y[n] || (y[n] == '.' && !strchr(y + n + 1, '.')));
+}
+
+/* "4" of a number in a subscript, "" where that is left out. */
+static const char *
+index_text(struct arena *a, const struct arg *n, int64_t left_out)
+{
+    return n->kind != ARG_INT || n->i == left_out ? "" : arena_printf(a, "%lld", (long long)n->i);
+}
+
+const char *
+python_subscript(struct arena *a, const struct call *c, const char *text)
+{
+    enum { FROM = 2, TO, STEP };
+    const bool slice = target_named(c->target, "slice");
+    if (!(slice ? c->nargs > TO : target_named(c->target, "select") && c->nargs > FROM))
+        return NULL;
+    const char *piece = index_text(a, &c->args[FROM], slice ? 0 : INT64_MIN), *found = NULL;
+    if (slice)
+        piece = arena_printf(a, "%s:%s", piece, index_text(a, &c->args[TO], INT64_MAX));
+    if (slice && c->nargs > STEP)
+        piece = arena_printf(a, "%s:%s", piece, index_text(a, &c->args[STEP], 1));
+    for (const char *p = text, *end; (p = strchr(p, '[')); p = end) {
+        end = p + 1;
+        for (size_t n; *end && *end != ']'; end += n) {
+            end += strspn(end, " ,");
+            n = strcspn(end, " ,]");
+            if (!*piece || n != strlen(piece) || strncmp(end, piece, n) != 0)
+                continue;
+            if (found && found != p)
+                return NULL;
+            found = p;
+        }
+    }
+    return found;
+}
+
+/* Whether call k is of the line that runs call i, in the same round of a loop. */
+static bool
+same_run(const struct tracer *t, int i, int k, int level)
+{
+    const struct round *round = t->rounds ? round_at(t, i, level) : NULL, *other = round ? round_at(t, k, level) : NULL;
+    return (t->stacks[k].borrowed || parting(&t->stacks[k], &t->stacks[i]) > level) &&
+           (!round || !other || round->end == other->end);
+}
+
 /* Where the line, which is that text, writes what runs call i, as far as its other calls tell; NULL unknown. */
 static const char *
-written_at(const struct tracer *t, int i, int level, const char *text)
+written_at(struct tracer *t, int i, int level, const char *text)
 {
     const struct stack *s = &t->stacks[i];
     const char *end = text + strlen(text), *target = t->p->calls[i].target, *at;
@@ -1037,17 +1143,18 @@ written_at(const struct tracer *t, int i, int level, const char *text)
         return at && !python_calls(at, module) ? at - 1 : NULL;
     }
     int first = i, last = i, before = 0, all = 0;
-    while (first > 0 && (t->stacks[first - 1].borrowed || parting(&t->stacks[first - 1], s) > level))
+    while (first > 0 && same_run(t, i, first - 1, level))
         first--;
-    while (last + 1 < t->p->ncalls && (t->stacks[last + 1].borrowed || parting(&t->stacks[last + 1], s) > level))
+    while (last + 1 < t->p->ncalls && same_run(t, i, last + 1, level))
         last++;
     for (int k = first; k <= last; k++) {
-        before += k < i && same_call(t, k, i);
-        all += same_call(t, k, i);
+        const bool same = same_operator(t, k, i);
+        before += same && k < i;
+        all += same;
     }
     int times;
     at = written_of(text, end, target, before, &times);
-    return times == all ? at : NULL;
+    return times == all ? at : times ? NULL : python_subscript(t->a, &t->p->calls[i], text);
 }
 
 /* The next name of a variable in an expression, from p on: no attribute, no function, no keyword of a call. */
@@ -1106,47 +1213,114 @@ variable_before(const char *text, const char *end, size_t *len, char *before)
     const char *name = end;
     while (name > text && (isalnum((unsigned char)name[-1]) || name[-1] == '_'))
         name--;
-    const char *p = name;
-    while (p > text && p[-1] == ' ')
-        p--;
-    *before = p > text ? p[-1] : '(';
+    *before = sign_before(text, name);
     return name < end && next_variable(name, len) == name && name + *len == end ? name : NULL;
 }
 
-/* "x.mean()", "torch.exp(x)", "x * y": the variable is the call's first argument. */
-static struct sight
-see_name(struct tracer *t, int i)
+static void
+see(struct tracer *t, struct sights *seen, const char *name, size_t len, const struct arg *a)
+{
+    if (a->kind == ARG_SLOT && a->i >= 0)
+        *PUSH(t->a, seen->of, seen->n, seen->cap) = (struct sight){arena_strn(t->a, name, len), (int)a->i};
+}
+
+/* "x * y": the variables are the call's arguments. */
+static void
+see_operands(struct tracer *t, const struct call *c, const char *text, const char *sign, struct sights *seen)
+{
+    size_t len = 0;
+    char before = 0;
+    const char *name = sign[-1] == ' ' ? variable_before(text, sign - 1, &len, &before) : NULL;
+    if (name && strchr("(=,[:", before))
+        see(t, seen, name, len, &c->args[0]);
+    const char *other = sign + strspn(sign, "*/+-@=");
+    other += strspn(other, " ");
+    const char *behind = next_variable(other, &len) == other ? other + len : NULL;
+    const bool sum = *sign == '+' || (*sign == '-' && sign[1] != '='), alone = behind && strchr(",);]", *behind);
+    if (!behind || c->nargs < 2 ||
+        !(alone || (*behind == ' ' && (sum ? strchr("+-", behind[1]) != NULL : behind[1] != '*'))))
+        return;
+    see(t, seen, other, len, &c->args[1]);
+}
+
+/* "cat([x, y])": of a list of variables each is an element. */
+static void
+see_elements(struct tracer *t, const struct arg *list, const char *bracket, struct sights *seen)
+{
+    const char *p = bracket + 1 + (strchr("([", bracket[1]) && bracket[1]), *end = p, *next;
+    for (int open = 0; *end && (open || !strchr(")]", *end)); end++)
+        open += python_opens(*end);
+    int n = 0;
+    for (const char *q = p; q && p > bracket + 1; q = part_end(q, end))
+        n++;
+    for (int i = 0; i < n && n == list->n; i++, p = next) {
+        next = part_end(p, end);
+        p += strspn(p, " ");
+        size_t len = python_name(p);
+        if (len && p + len == (next ? next - 1 : end))
+            see(t, seen, p, len, &list->list[i]);
+    }
+}
+
+/* "x.mean()", "torch.exp(x)", "x * y", "torch.cat([x, y])": which variables a call's arguments are. */
+static void
+see_names(struct tracer *t, int i, struct sights *seen)
 {
     const struct call *c = &t->p->calls[i];
     const struct stack *s = &t->stacks[i];
-    const char *text = s->n ? s->at[s->n - 1].text : "", *from, *name;
-    struct sight none = {NULL, -1};
+    const char *text = s->at[s->n - 1].text, *from, *name;
     size_t len = 0;
     char before;
-    if (!s->n || !c->nargs || c->args[0].kind != ARG_SLOT || c->args[0].i < 0 ||
-        (c->op && target_is(c->target, TARGET_LOST)) || !(from = written_at(t, i, s->n - 1, text)) || from == text ||
-        nested(text, c->target))
-        return none;
-    if (!isalpha((unsigned char)*from)) { /* a sign */
-        name = from[-1] == ' ' ? variable_before(text, from - 1, &len, &before) : NULL;
-        name = name && strchr("(=,[", before) ? name : NULL;
+    if (!c->nargs || (c->op && target_is(c->target, TARGET_LOST)) || !(from = written_at(t, i, s->n - 1, text)) ||
+        from == text || nested(text, c->target))
+        return;
+    if (*from == '[') {
+        if ((name = variable_before(text, from, &len, &before)))
+            see(t, seen, name, len, &c->args[0]);
+    } else if (!isalpha((unsigned char)*from)) {
+        see_operands(t, c, text, from, seen);
     } else if (from[-1] == '.' && (name = variable_before(text, from - 1, &len, &before))) {
         size_t other; /* "module.mean(x)" */
         const char *bracket = strchr(from, '(');
-        name = strchr(".)]", before) || (bracket && next_variable(bracket + 1, &other) == bracket + 1) ? NULL : name;
+        if (!strchr(".)]", before) && !(bracket && next_variable(bracket + 1, &other) == bracket + 1))
+            see(t, seen, name, len, &c->args[0]);
     } else {
         const char *bracket = from[-1] == '_' || isalnum((unsigned char)from[-1]) ? NULL : strchr(from, '(');
-        name = bracket && next_variable(bracket + 1, &len) == bracket + 1 && strchr(",)", bracket[1 + len])
-                   ? bracket + 1
-                   : NULL;
+        if (bracket && c->args[0].kind == ARG_LIST)
+            see_elements(t, &c->args[0], bracket, seen);
+        else if (bracket && next_variable(bracket + 1, &len) == bracket + 1 && strchr(",)", bracket[1 + len]))
+            see(t, seen, bracket + 1, len, &c->args[0]);
     }
-    return name ? (struct sight){arena_strn(t->a, name, len), (int)c->args[0].i} : none;
+}
+
+/* "self.layer(x)": the variable is what the first call of the module reads of what was made before. */
+static void
+see_argument(struct tracer *t, int i, int level, struct sights *seen)
+{
+    const struct stack *s = &t->stacks[i];
+    const char *text = s->at[level].text, *module = path_last(s->at[level].calls),
+               *arg = *module && (!i || parting(&t->stacks[i - 1], s) <= level) ? python_calls(text, module) : NULL;
+    const struct arg *given = NULL;
+    size_t len;
+    int slot;
+    if (!arg || python_calls(arg, module) || next_variable(arg, &len) != arg || arg[len] != ')')
+        return;
+    for (struct call_reads r = {&t->p->calls[i]}; (slot = next_read(&r)) >= 0;) {
+        const int from = t->maker[slot];
+        if (from < 0 || (given && slot == given->i))
+            continue;
+        if (from > i || given || t->stacks[from].borrowed || target_is(t->p->calls[from].target, TARGET_COPIES))
+            return;
+        given = r.at;
+    }
+    if (given)
+        see(t, seen, arg, len, given);
 }
 
 static void
 read_sights(struct tracer *t, int *maker)
 {
-    t->sights = NEWN(t->a, struct sight, t->p->ncalls + 1);
+    t->sights = NEWN(t->a, struct sights *, t->p->ncalls + 1);
     t->object = NEWN(t->a, int, t->p->nslots + 1);
     t->maker = maker;
     for (int i = 0; i < t->p->nslots; i++)
@@ -1156,7 +1330,12 @@ read_sights(struct tracer *t, int *maker)
         bool writes = c->in_place || target_is(c->target, TARGET_WRITES);
         if (writes && c->nargs && c->args[0].kind == ARG_SLOT && c->args[0].i >= 0)
             t->object[c->outs[0]] = t->object[c->args[0].i];
-        t->sights[i] = see_name(t, i);
+        const int n = t->stacks[i].n;
+        t->sights[i] = NEWN(t->a, struct sights, n + 1);
+        for (int level = 0; level < n - 1; level++)
+            see_argument(t, i, level, &t->sights[i][level]);
+        if (n)
+            see_names(t, i, &t->sights[i][n - 1]);
     }
 }
 
@@ -1183,6 +1362,14 @@ line_end(struct tracer *t, int level, int i, int end)
     if (known)
         *known = i;
     return i;
+}
+
+/* The last call of the line, in its round of a loop. */
+static int
+statement_last(struct tracer *t, int i, int level)
+{
+    const struct round *round = round_at(t, i, level);
+    return round ? round->end : line_end(t, level, i, t->stacks[i].end[level]);
 }
 
 enum { MAX_NAMES = 8 };
@@ -1226,9 +1413,8 @@ rebind(const struct spot *s, const char **names, int n, const char **end)
         for (k = i; k < s->nbindings && s->binding[k].from == s->binding[i].from; k++) {
             const struct bound *b = &s->binding[k];
             const char *value = b->value + strspn(b->value, " ");
-            size_t len = python_name(value);
-            bool plain = len && value + len + strspn(value + len, " ") == b->end && !augments(b);
-            if (left < MAX_NAMES && (plain ? among(names, n, value, len) >= 0 : displays(b->value, b->end, names, n)))
+            size_t len = renamed(b);
+            if (left < MAX_NAMES && (len ? among(names, n, value, len) >= 0 : displays(b->value, b->end, names, n)))
                 now[left++] = b->name;
         }
         for (int j = 0; j < n; j++) {
@@ -1250,14 +1436,15 @@ rebind(const struct spot *s, const char **names, int n, const char **end)
 static int
 gone(const struct tracer *t, int from, int level, int i, int last, const char **names, int n, int *end)
 {
-    for (int k = i; k <= last && n; k++) {
-        const struct sight *s = &t->sights[k];
-        int at = s->name && t->stacks[k].n == level + 1 ? among(names, n, s->name, strlen(s->name)) : -1;
-        int made = at >= 0 ? t->maker[s->slot] : -1;
-        if (made < from || made >= i || t->object[s->slot] == t->object[t->slot])
-            continue;
-        names[at] = names[--n];
-        *end = made;
+    for (int k = i; k <= last; k++) {
+        const struct sights *seen = level < t->stacks[k].n ? &t->sights[k][level] : NULL;
+        for (const struct sight *s = seen ? seen->of : NULL; s && s < seen->of + seen->n; s++) {
+            int at = among(names, n, s->name, strlen(s->name)), made = t->maker[t->object[s->slot]];
+            if (at < 0 || made >= i || t->object[s->slot] == t->object[t->slot])
+                continue;
+            names[at] = names[--n];
+            *end = made > from ? made : from;
+        }
     }
     return n;
 }
@@ -1340,8 +1527,6 @@ result_name(const struct tracer *t, int from, int i, int level, const char *cons
     return NULL;
 }
 
-static int mentions(const struct spot *s, const char *name);
-
 /* Whether calls i and j are of one line of one function, whatever module runs it. */
 static bool
 same_line(const struct tracer *t, int i, int j)
@@ -1360,19 +1545,21 @@ passed_anew(const struct tracer *t, int i, int last, int level)
 {
     const struct round *round = round_at(t, i, level), *next;
     for (int first = -1; round && round->end < last && first < 0; i = round->end + 1, round = next) {
-        int slot, arg = -1;
+        int slot, arg = -1, element = -1;
         next = round_at(t, round->end + 1, level);
         for (int k = i; k <= round->end && first < 0; k++)
             for (struct call_reads r = {&t->p->calls[k]}; first < 0 && (slot = next_read(&r)) >= 0;)
                 if (slot == t->slot) {
                     first = k;
                     arg = r.arg;
+                    element = r.element;
                 }
         for (int k = round->end + 1; next && first >= 0 && k <= next->end; k++) {
             if (!same_line(t, first, k))
                 continue;
             for (struct call_reads r = {&t->p->calls[k]}; (slot = next_read(&r)) >= 0;)
-                if (r.arg == arg && slot != t->slot && t->maker[slot] >= i && t->maker[slot] <= round->end)
+                if (r.arg == arg && r.element == element && slot != t->slot && t->maker[slot] >= i &&
+                    t->maker[slot] <= round->end)
                     return round->end;
             break;
         }
@@ -1467,17 +1654,19 @@ mentions(const struct spot *s, const char *name)
     return n;
 }
 
-/* Whether a line that ran before in the reader's frame was seen to bind the name. */
+/* Whether a line that ran before in the reader's frame was seen to bind the name; to no result of what it gives a
+ * tensor of the other name, NULL none, which may be that tensor. */
 static bool
-bound_before(struct tracer *t, int user, int level, const char *name)
+bound_before(struct tracer *t, int user, int level, const char *name, const char *given)
 {
     for (int i = user - 1; i >= 0 && t->steps++ < limit(LIMIT_FRAMES); i--) {
         if (!t->stacks[i].n)
             continue;
         if (!inside(&t->stacks[user], level, &t->stacks[i]))
             return false;
-        if (binds(&t->stacks[i].at[level], name))
-            return true;
+        const struct spot *s = &t->stacks[i].at[level];
+        if (binds(s, name))
+            return !(given && *s->calls && mentions(s, given));
     }
     return false;
 }
@@ -1537,7 +1726,8 @@ meant(struct tracer *t, int i, const char *name)
             bool reads = o->n == level + 1 && c->nargs && c->args[0].kind == ARG_SLOT && c->args[0].i >= 0 &&
                          t->maker[c->args[0].i] < i;
             bool given = !*name && reads && same_spot(&o->at[level], &s->at[level]);
-            if (given || (reads && t->sights[k].name && strcmp(t->sights[k].name, name) == 0) ||
+            const struct sights *seen = &t->sights[k][level];
+            if (given || (reads && seen->n && strcmp(seen->of->name, name) == 0 && seen->of->slot == c->args[0].i) ||
                 (reads && *name && is_method_of(t, o->at[level].text, name, c)))
                 return (int)c->args[0].i;
         }
@@ -1567,6 +1757,26 @@ makes_one_of(const struct call *c, const struct call *from, const struct call *e
     return false;
 }
 
+/* Whether both stacks have the same frame at that level, as lines tell: a view that was made anew has the module of its
+ * reader. */
+static bool
+shares_frame(const struct stack *a, int level, const struct stack *b)
+{
+    bool same = b->n > level && a->at[level].function == b->at[level].function;
+    for (int i = 0; i < level && same; i++)
+        same = a->at[i].function == b->at[i].function && a->at[i].line == b->at[i].line;
+    return same;
+}
+
+/* Where a line has the first call's subscript, before the other's (-1) or behind it (1), "x[:, :4], x[:, 4:]"; 0
+ * unknown. */
+static int
+order_in_line(struct arena *a, const char *line, const struct call *c, const struct call *other)
+{
+    const char *at = python_subscript(a, c, line), *own = at ? python_subscript(a, other, line) : NULL;
+    return own ? (at > own) - (at < own) : 0;
+}
+
 int
 python_place(const struct program *p, int from)
 {
@@ -1574,13 +1784,27 @@ python_place(const struct program *p, int from)
     int place = from, last = p->ncalls - 1;
     struct stack s = read_stack(&t, &p->calls[last]);
     bool late = true;
-    for (int i = last - 1, level = s.n - 1; i >= 0 && s.n; i--) {
+    for (int i = last - 1; i >= 0 && s.n; i--) {
         struct stack o = read_stack(&t, &p->calls[i]);
         if (!o.n)
             continue;
-        if (!inside(&s, level, &o))
+        int level = s.n - 1; /* of the innermost frame that both run in */
+        while (level >= 0 && !shares_frame(&s, level, &o))
+            level--;
+        if (level < 0 || (level < s.n - 1 && o.at[level].line == s.at[level].line)) /* before the function began */
             break;
         int line = o.at[level].line;
+        const int order = line == s.at[level].line && i < from
+                              ? order_in_line(t.a, s.at[level].text, &p->calls[i], &p->calls[last])
+                              : 0;
+        if (order < 0)
+            break;
+        if (order > 0) {
+            place = i;
+            continue;
+        }
+        if (p->calls[i].anew && makes_one_of(&p->calls[i], &p->calls[from], &p->calls[last + 1]))
+            break;
         late &= line > s.at[level].line || i >= from;
         if (!late && place == from)
             break;
@@ -1614,22 +1838,29 @@ python_line(const struct program *p, int slot, const char *stack, const char *sc
 {
     struct tracer t = tracer_new(p);
     struct stack s = read_stack(&t, &(struct call){.stack = stack, .scopes = scopes}), made = {0};
-    int first = p->ncalls;
-    for (int i = p->ncalls - 1; i >= 0 && !made.n; i--)
+    int first = p->ncalls, from = -1;
+    for (int i = p->ncalls - 1; i >= 0 && from < 0; i--)
         for (int k = 0; k < p->calls[i].nouts; k++)
-            if (p->calls[i].outs[k] == slot)
-                made = read_stack(&t, &p->calls[i]);
-    int level = parting(&s, &made);
-    while (first > 0 && level < s.n && level < made.n) {
+            from = p->calls[i].outs[k] == slot ? i : from;
+    if (from >= 0)
+        made = read_stack(&t, &p->calls[from]);
+    const int level = from < 0 ? s.n - 1 : parting(&s, &made); /* the model's input is its function's own */
+    const bool beside = level >= 0 && level < s.n && (from < 0 || level < made.n);
+    while (first > 0 && beside) {
         struct stack o = read_stack(&t, &p->calls[first - 1]);
         if (parting(&s, &o) <= level)
             break;
         first--;
     }
     *line = NULL;
-    for (int i = first - 1; i >= 0 && level < s.n && level < made.n && !*line; i--) {
+    bool room = false;
+    int behind = beside ? s.at[level].line : 0;
+    for (int i = first - 1; i >= 0 && beside && !*line; i--) {
         struct stack o = read_stack(&t, &p->calls[i]);
-        /* NOLINTNEXTLINE(clang-analyzer-core.NullDereference): s has more frames than level */
+        room |= o.n <= level || behind > o.at[level].line + 1;
+        behind = o.n > level ? o.at[level].line : behind;
+        if (made.n > level + 1 && parting(&made, &o) > level && !room && !python_in_torch(p->calls[from].stack))
+            first = i + 1;
         if (o.n && (!inside(&s, level, &o) || parting(&made, &o) > level))
             break;
         if (!o.n || !python_calls(o.at[level].text, name))
@@ -1673,13 +1904,14 @@ static int
 alias_end(struct tracer *t, int user, int level, const char **by)
 {
     const struct spot *s = &t->stacks[user].at[level];
+    const char *given = *by;
     size_t len;
     int end = -1;
     if (!s->whole)
         return -1;
     for (const char *p = s->text; (p = next_name_read(s, p, &len)); p += len) {
         const char *name = arena_strn(t->p->arena, p, len);
-        int until = bound_before(t, user, level, name) ? -1 : local_end(t, user, level, name);
+        int until = bound_before(t, user, level, name, given) ? -1 : local_end(t, user, level, name);
         until = emptied(t, user, level, name, until);
         if (until > end) {
             end = until;
@@ -1705,7 +1937,7 @@ name_of(struct tracer *t, int from, int out, int user, int level)
     const char *at = s->nbindings > 1 ? written_at(t, from, level, s->text) : NULL, *name = NULL;
     for (int i = 0, nth = 0; i < s->nbindings; i++) {
         const struct bound *b = &s->binding[i];
-        bool here = !at || (at >= (b->of == 1 && augments(b) ? b->from : b->value) && at < b->end);
+        bool here = at ? at >= (b->of == 1 && augments(b) ? b->from : b->value) && at < b->end : !renamed(b);
         if (!here)
             continue;
         if (!name || (t->p->calls[from].nouts > 1 && nth <= out))
@@ -1927,7 +2159,7 @@ method_end(const struct tracer *t, int from, int user, int level)
 
 /* The name that a statement gives to what call `from` makes and another one of its line reads; NULL none. */
 static const struct bound *
-next_statement(const struct tracer *t, int from, int user, int level)
+next_statement(struct tracer *t, int from, int user, int level)
 {
     const struct spot *s = &t->stacks[from].at[level];
     const char *at = strchr(s->text, ';') ? written_at(t, from, level, s->text) : NULL,
@@ -2010,7 +2242,7 @@ held_until(struct tracer *t, int from, int out, int user, const char **by)
         if (name) {
             *by = arena_str(t->p->arena, name);
             int end = local_end(t, from, level, *by);
-            int other = !mentions(&u->at[level], *by) ? alias_end(t, user, level, by) : -1;
+            int other = !u->borrowed && !mentions(&u->at[level], *by) ? alias_end(t, user, level, by) : -1;
             return other > end ? other : end;
         }
         const char *list = put_into(t->a, s->at[level].text);
@@ -2033,14 +2265,16 @@ held_until(struct tracer *t, int from, int out, int user, const char **by)
 static int
 seen_until(struct tracer *t, int user, const char **by)
 {
-    const struct sight *s = &t->sights[user];
-    int level = t->stacks[user].n - 1;
-    if (!s->name || s->slot != t->slot || parting(&t->stacks[t->maker[t->slot]], &t->stacks[user]) != level ||
-        !inside(&t->stacks[user], level, &t->stacks[t->maker[t->slot]]))
+    const int level = parting(&t->stacks[t->maker[t->slot]], &t->stacks[user]);
+    const struct sights *seen = level < t->stacks[user].n ? &t->sights[user][level] : NULL;
+    const struct sight *s = seen ? seen->of : NULL;
+    while (s && s < seen->of + seen->n && s->slot != t->slot)
+        s++;
+    if (!s || s == seen->of + seen->n || !inside(&t->stacks[user], level, &t->stacks[t->maker[t->slot]]))
         return -1;
     *by = arena_str(t->p->arena, s->name);
     if (binds(&t->stacks[user].at[level], s->name))
-        return line_end(t, level, user, t->stacks[user].end[level]);
+        return statement_last(t, user, level);
     return local_end(t, user, level, s->name);
 }
 
@@ -2114,7 +2348,7 @@ lost_name(struct tracer *t, int reader, int level)
     size_t len;
     for (const char *p = s->text; s->whole && (p = next_name_read(s, p, &len)); p += len) {
         const char *name = arena_strn(t->a, p, len);
-        if (!bound_before(t, reader, level, name))
+        if (!bound_before(t, reader, level, name, NULL))
             return name;
     }
     return NULL;
@@ -2161,6 +2395,18 @@ copied_inside(const struct tracer *t, int from, int copy, int reader, int n)
            !python_in_torch(t->p->calls[from].stack);
 }
 
+/* The first name that a line may give to what the call makes; NULL none. */
+static const char *
+given_name(struct tracer *t, int i, int level)
+{
+    const struct spot *s = &t->stacks[i].at[level];
+    const char *at = s->nbindings > 1 ? written_at(t, i, level, s->text) : NULL;
+    for (const struct bound *b = s->binding; b < s->binding + s->nbindings; b++)
+        if (!at || (at >= b->from && at < b->end))
+            return b->name;
+    return NULL;
+}
+
 /* A call that the exporter lost has the frames that its input's maker and its reader share. Its statement is taken for
  * the maker's, unless it parts a tensor and that line does not (then it is the reader's, or a line that nothing is
  * known of), the reader's line calls a module that nothing else shows, or it calls the result by a name of its own. */
@@ -2195,8 +2441,8 @@ borrow_stack(struct tracer *t, int from, int reader, bool parts, struct stack *s
         s->n = n + 1;
         s->at = m->at;
     }
-    const char *name = NULL;
-    if (!elsewhere && beside && m->at[n].nbindings && !mentions(&r->at[n], m->at[n].binding[0].name))
+    const char *name = NULL, *own = !elsewhere && beside ? given_name(t, from, n) : NULL;
+    if (own && !mentions(&r->at[n], own))
         name = lost_name(t, reader, n);
     if (!elsewhere && !name)
         return;
@@ -2358,10 +2604,39 @@ list_of(struct tracer *t, int from, int user, const char *name, int *level)
     size_t len;
     for (const char *p = read->text; (p = next_name_read(read, p, &len)); p += len) {
         const char *list = arena_strn(t->a, p, len);
-        if (p[len] == '[' && !binds(made, list) && !bound_before(t, user, *level, list))
+        if (p[len] == '[' && !binds(made, list) && !bound_before(t, user, *level, list, NULL))
             return list;
     }
     return NULL;
+}
+
+/* Whether calls i and j are one of a line that ran for each of them: as many like it follow in both. */
+static bool
+same_element(struct tracer *t, int i, int j, int level)
+{
+    int behind = 0;
+    for (int k = statement_last(t, i, level); k > i; k--)
+        behind += same_call(t, k, j);
+    for (int k = statement_last(t, j, level); k > j; k--)
+        behind -= same_call(t, k, j);
+    return !behind && same_call(t, i, j);
+}
+
+/* Whether the list that the line of call `user` takes an element of, which call `from` made, may have one for each time
+ * that this ran: "list[0]" of the third has not. */
+static bool
+grown(struct tracer *t, const char *list, int from, int user, int level)
+{
+    const char *text = t->stacks[user].at[level].text, *at = strstr(text, arena_printf(t->a, "%s[", list));
+    char *end = NULL;
+    const long n = at ? strtol(at + strlen(list) + 1, &end, 10) : 0;
+    int nth = 0, all = 0;
+    for (int k = 0; k < user; k++) {
+        const bool same = same_element(t, k, from, level);
+        nth += same && k < from;
+        all += same;
+    }
+    return !at || *end != ']' || (n < 0 ? all - nth <= -n : nth <= n);
 }
 
 /* Whether the line of call i stores what it makes of the tensor in the list where that was: "x[i] = f(x[i])", and
@@ -2377,8 +2652,7 @@ stored_again(struct tracer *t, int i, int level, const char *list, int slot, int
     const char *end = statement_end(text);
     size_t target = (size_t)(eq + 1 - text);
     const char *value = eq + strlen("] = ");
-    const struct round *round = round_at(t, i, level);
-    *last = round ? round->end : line_end(t, level, i, t->stacks[i].end[level]);
+    *last = statement_last(t, i, level);
     if (*last == i && next_read(&(struct call_reads){&t->p->calls[i]}) == slot && !strncmp(value, text, target))
         return true;
     bool same = false;
@@ -2824,6 +3098,7 @@ python_holds(const struct program *p, unsigned most, const char ***by)
             borrow_stack(&t, maker[in], next, c->nouts > 1, &t.stacks[i]);
     }
     read_ends(&t);
+    t.maker = maker;
     read_rounds(&t);
     read_sights(&t, maker);
     for (int i = 0, slot; i < p->ncalls; i++)
@@ -2847,30 +3122,30 @@ python_holds(const struct program *p, unsigned most, const char ***by)
                 name = seen;
                 end = other;
             }
-            if (end <= until[slot])
-                continue;
-            until[slot] = end;
-            (*by)[slot] = name;
+            const int root = maker[t.object[slot]];
             int level;
-            const char *list = list_of(&t, maker[slot], i, name, &level);
-            last = list && strcmp(list, name) != 0 ? local_end(&t, i, level, list) : end;
-            const struct stack *put = &t.stacks[maker[slot]];
-            int common = parting(put, &t.stacks[i]);
-            const char *left = list ? list : name ? name : common < put->n ? put_into(t.a, put->at[common].text) : NULL;
-            if (left && stored_again(&t, i, common, left, slot, &out_at[slot]))
-                out_of[slot] = left;
-            if (last > end) {
-                until[slot] = end = last;
-                (*by)[slot] = name = list;
+            const char *list = list_of(&t, root, i, name, &level), *own = name;
+            if (list && strcmp(list, name) != 0 && (last = local_end(&t, i, level, list)) > end) {
+                name = list;
+                end = last;
             }
-            for (int k = list ? i - 1 : -1; k >= 0; k--) {
-                bool same = k != maker[slot] && same_call(&t, k, maker[slot]) && p->calls[k].nouts > place[slot];
+            for (int k = list && grown(&t, list, root, i, level) ? i - 1 : -1; k >= 0; k--) {
+                bool same = k != root && same_element(&t, k, root, level) && p->calls[k].nouts > place[slot];
                 int other = same ? p->calls[k].outs[place[slot]] : -1;
                 if (other >= 0 && end > until[other]) {
                     until[other] = end;
                     (*by)[other] = name;
                 }
             }
+            if (end <= until[slot])
+                continue;
+            until[slot] = end;
+            (*by)[slot] = name;
+            const struct stack *put = &t.stacks[maker[slot]];
+            int common = parting(put, &t.stacks[i]);
+            const char *left = list ? list : own ? own : common < put->n ? put_into(t.a, put->at[common].text) : NULL;
+            if (left && stored_again(&t, i, common, left, slot, &out_at[slot]))
+                out_of[slot] = left;
         }
     for (int i = 0; i < p->ncalls; i++)
         for (int k = 0; k < p->calls[i].nouts && p->calls[i].nouts > 1; k++)

@@ -1178,7 +1178,7 @@ run_call(struct script *x, int at, double *flops)
         m->grad_mode &= !c->no_grad;
         m->untracked = !m->grad_mode;
         m->autocast &= !c->no_autocast;
-        if (c->anew == 1 && args[0].kind == ARG_VALUE)
+        if ((c->anew == ANEW_FIRST || c->anew == ANEW_READ) && args[0].kind == ARG_VALUE)
             args[0].v = value_anew(m, args[0].v);
         struct frame *f = dispatch(m, op, nargs, args,
                                    &(struct frame){.rank = op->shaped || c->rank >= 0 ? c->rank : -1,
@@ -1190,8 +1190,10 @@ run_call(struct script *x, int at, double *flops)
             graph_doubt(x->p->graph, c->node, doubted_name(c), NULL,
                         "what the gradient of %s makes of complex numbers is not known", m->uncertain->name);
         m->uncertain = NULL;
-        for (int k = 0; c->anew && k < f->nout; k++)
+        for (int k = 0; c->anew && k < f->nout; k++) {
             value_restride(m, f->out[k]);
+            f->out[k]->stale |= c->anew == ANEW_READ;
+        }
         m->grad_mode = recording;
         m->autocast = casting;
         if (x->first && !x->p->graph->ndoubts && contradicts(c, f))

@@ -622,11 +622,13 @@ def judge(bench, programs):
 def shrink(bench, name, source):
     """The smallest program found that is still wrong."""
     tried, size = {source}, 6
+    unseen = elsewhere(bench, lambda: wasteful(bench.torch, source))  # else what no file shows would be found
     while True:
         candidates = [text for text in dict.fromkeys(smaller(source)) if text not in tried and len(text) < len(source)]
         tried.update(candidates)
         candidates = elsewhere(bench, lambda: [text for text in (lossy(bench.torch, text) for text in candidates
-                                                                 if runs(bench.torch, text)) if text])
+                                                                 if runs(bench.torch, text))
+                                               if text and (unseen or not wasteful(bench.torch, text))])
         for i in range(0, len(candidates), size):
             group = [(f"{name}-{len(tried)}-{i + k}", text) for k, text in enumerate(candidates[i:i + size])]
             verdicts = judge(bench, group)
