@@ -456,8 +456,8 @@ folded_away(struct dynamo *d, const struct param *q, bool *taken)
     for (int i = 0; i < p->ncalls; i++) {
         const struct call *c = &p->calls[i];
         const char *at = p->modules[c->scope].path;
-        if (taken[i] || !target_named(c->target, "folded") || !target_views(spelled_stem(d->l->a, c->name)) ||
-            !path_within(at, path))
+        if (taken[i] || !c->name || !target_named(c->target, "folded") ||
+            !target_views(spelled_stem(d->l->a, c->name)) || !path_within(at, path))
             continue;
         taken[i] = true;
         return true;
