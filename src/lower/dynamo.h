@@ -163,7 +163,7 @@ const char *spelled_bare(const char *target);                  /* "add.Tensor" o
 const char *spelled_root(struct arena *a, const char *target); /* "add" of "aten.add.Tensor" */
 /* The name by which the line calls the operator: its root, or that of a function which is nothing else. */
 const char *spelled_in(struct arena *a, const char *line, const char *target);
-const char *spelled_stem(struct arena *a, const char *name);   /* "aten.full_like" of "full_like_3" */
+const char *spelled_stem(struct arena *a, const char *name); /* "aten.full_like" of "full_like_3" */
 /* What eager runs for a recorded call. */
 const char *spelled_anew(const struct dynamo *d, const struct group *g);
 /* Of what a batch norm takes statistics. */
@@ -255,8 +255,7 @@ int resolve_constant(struct dynamo *d, const struct group *g, const char *name, 
 /* The module keeps what the call makes of its parameter, the first argument, as an attribute until its next call. */
 void resolve_kept(struct dynamo *d, struct call *c);
 /* The first two modules on the way to each path that are not the same. False: one of them is around the other. */
-bool resolve_modules_part(struct arena *a, const char *one, const char *other, const char **module,
-                          const char **again);
+bool resolve_modules_part(struct arena *a, const char *one, const char *other, const char **module, const char **again);
 
 /* What adding 0 or multiplying by 1 made of a slot, or the first of two that bound, which the exporter's optimizer
  * dropped; a doubt and the slot where that call is another one. */

@@ -2615,11 +2615,13 @@ static bool
 same_element(struct tracer *t, int i, int j, int level)
 {
     int behind = 0;
+    if (!same_call(t, i, j))
+        return false;
     for (int k = statement_last(t, i, level); k > i; k--)
         behind += same_call(t, k, j);
     for (int k = statement_last(t, j, level); k > j; k--)
         behind -= same_call(t, k, j);
-    return !behind && same_call(t, i, j);
+    return !behind;
 }
 
 /* Whether the list that the line of call `user` takes an element of, which call `from` made, may have one for each time
