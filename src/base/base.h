@@ -59,6 +59,8 @@ void arena_free_newer(const struct arena *a);
 const char *path_last(const char *path);
 /* Whether a path is that module's or of one inside of it; the model's own path is empty. */
 bool path_within(const char *path, const char *module);
+/* The path that is to one module what that is to another, NULL where it is not within that. */
+const char *path_moved(struct arena *a, const char *path, const char *from, const char *to);
 /* Behind the number in the first of two paths that is all in which they differ; NULL they differ otherwise. */
 const char *path_number(const char *a, const char *b);
 

@@ -407,6 +407,12 @@ path_within(const char *path, const char *module)
 }
 
 const char *
+path_moved(struct arena *a, const char *path, const char *from, const char *to)
+{
+    return path_within(path, from) ? arena_printf(a, "%s%s", to, path + strlen(from)) : NULL;
+}
+
+const char *
 path_number(const char *a, const char *b)
 {
     while (*a && *a == *b) {

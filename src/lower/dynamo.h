@@ -150,6 +150,7 @@ fx_line_at(const struct dynamo *d, int node) /* the same of a node */
     return fx_record(d->l, node)->traced->line;
 }
 const char **fx_frames(struct arena *a, const char *stack);
+const char *fx_named(struct arena *a, const char **args); /* "add_1" of "%add_1", from there on; NULL no more */
 /* Arguments in the order of op's row; names stay text. How many of out[MAX_ARGS]. */
 int fx_args(struct lowering *l, const struct aten *op, const char *p, struct arg *out);
 

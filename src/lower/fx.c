@@ -121,6 +121,19 @@ fx_before(struct arena *a, const char *stack, const char *name)
     return arena_printf(a, "%.*s-%.*s\n    %s = ", (int)(number - stack), stack, (int)(text - number), number, name);
 }
 
+const char *
+fx_named(struct arena *a, const char **args)
+{
+    const char *p = strchr(*args, '%');
+    if (!p)
+        return NULL;
+    size_t n = 1;
+    while (isalnum((unsigned char)p[n]) || p[n] == '_')
+        n++;
+    *args = p + n;
+    return arena_strn(a, p + 1, n - 1);
+}
+
 const char **
 fx_frames(struct arena *a, const char *stack)
 {

@@ -4,17 +4,13 @@
 #include "lower/dynamo.h"
 #include "torch/torch.h"
 
-#include <ctype.h>
 #include <string.h>
 
 static void
 mark_referenced(struct dynamo *d, const char *text)
 {
-    for (const char *p = strchr(text, '%'); p; p = strchr(p + 1, '%')) {
-        size_t n = 1;
-        while (isalnum((unsigned char)p[n]) || p[n] == '_')
-            n++;
-        int at = names_find(d->params, arena_strn(d->l->a, p + 1, n - 1));
+    for (const char *name; (name = fx_named(d->l->a, &text));) {
+        int at = names_find(d->params, name);
         if (at >= 0)
             d->referenced[at] = true;
     }

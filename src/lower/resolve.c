@@ -589,7 +589,7 @@ param_of_copy(const struct dynamo *d, const struct param *named, const struct pa
     const char *module, *again;
     if (!named || !resolve_modules_part(a, named->name, norm->name, &module, &again))
         return NULL;
-    struct param *q = params_called(d, arena_printf(a, "%s%s", again, named->name + strlen(module)));
+    struct param *q = params_called(d, path_moved(a, named->name, module, again));
     return q && q != norm && q->rank < 0 && !d->referenced[q - d->l->p->params] ? q : NULL;
 }
 
@@ -2093,20 +2093,11 @@ stack_again(struct arena *a, const struct runs *r, const char *stack)
 static const char *
 running_module(struct dynamo *d, const struct group *g)
 {
-    const bool traced = python_is_traced(d->l->g->n[g->last].stack);
-    for (const char *p = traced && g->args ? strchr(g->args, '%') : NULL; p; p = strchr(p + 1, '%')) {
-        const struct param *q = params_of(d, arena_strn(d->l->a, p + 1, python_name(p + 1)));
-        if (q)
-            return d->l->p->modules[q->module].path;
-    }
-    return g->path ? g->path : "";
-}
-
-/* The path that is to the second module what that one is to the first; NULL it is below neither. */
-static const char *
-path_again(struct arena *a, const struct runs *r, const char *path)
-{
-    return path_within(path, r->module) ? arena_printf(a, "%s%s", r->again, path + strlen(r->module)) : NULL;
+    const char *text = g->args && python_is_traced(d->l->g->n[g->last].stack) ? g->args : "", *name;
+    const struct param *q = NULL;
+    while (!q && (name = fx_named(d->l->a, &text)))
+        q = params_of(d, name);
+    return q ? d->l->p->modules[q->module].path : g->path ? g->path : "";
 }
 
 /* What the network made on the way to a call that was merged. */
@@ -2127,7 +2118,7 @@ made_of_equals(struct dynamo *d, const struct runs *r, int slot, struct way *w)
         return false;
     w->slot[w->n++] = slot;
     const struct param *q = program_param(p, slot);
-    const char *path = q ? path_again(d->l->a, r, q->name) : NULL;
+    const char *path = q ? path_moved(d->l->a, q->name, r->module, r->again) : NULL;
     const struct param *twin = path ? params_called(d, path) : NULL;
     if (q) {
         w->met += twin != NULL;
@@ -2218,7 +2209,7 @@ local_again(struct dynamo *d, const struct group *g, const struct runs *r, int s
         if (d->remade[i].slot == slot && strcmp(d->remade[i].in, in) == 0 && strcmp(d->remade[i].module, r->again) == 0)
             return d->remade[i].again;
     const struct param *q = program_param(p, slot);
-    const char *path = q ? path_again(a, r, q->name) : NULL;
+    const char *path = q ? path_moved(a, q->name, r->module, r->again) : NULL;
     struct param *other = path ? params_called(d, path) : NULL;
     if (other && other != q) { /* of equal numbers, which the file has once */
         params_sized(d->l, other, q->rank, q->size);
@@ -2228,7 +2219,7 @@ local_again(struct dynamo *d, const struct group *g, const struct runs *r, int s
     if (q)
         return other ? other->slot : slot;
     const struct call *m = group_maker(p, slot);
-    path = m && m->stack ? path_again(a, r, p->modules[m->scope].path) : NULL;
+    path = m && m->stack ? path_moved(a, p->modules[m->scope].path, r->module, r->again) : NULL;
     if (!path || m->nouts > 1 || !starts_with(m->stack, r->from) || d->again == MAX_DEPTH)
         return slot;
     const char *stack = stack_again(a, r, m->stack);
@@ -2310,7 +2301,7 @@ lost_duplicate(struct dynamo *d, const struct group *g, const char *name, int sl
     struct runs runs;
     const bool copied = !stack && (find_copy(d, g, &p->calls[i], &runs) || find_rerun(d, g, &p->calls[i], &runs));
     if (copied) {
-        const char *path = path_again(d->l->a, &runs, p->modules[p->calls[i].scope].path);
+        const char *path = path_moved(d->l->a, p->modules[p->calls[i].scope].path, runs.module, runs.again);
         again.scope = lower_module(d->l, path, p->modules[p->calls[i].scope].type);
         stack = stack_again(d->l->a, &runs, again.stack);
     }

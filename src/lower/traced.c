@@ -40,8 +40,8 @@ matches(struct arena *a, const struct program *p, const struct param *const *of,
         const struct param *q = nth_param(of, known, n), *other = nth_param(of, traced, n);
         if (!q || !other)
             return q == other;
-        if (q != other && (!path_within(q->name, r->module) ||
-                           strcmp(arena_printf(a, "%s%s", r->again, q->name + strlen(r->module)), other->name) != 0))
+        const char *name = q == other ? q->name : path_moved(a, q->name, r->module, r->again);
+        if (!name || strcmp(name, other->name) != 0)
             return false;
     }
 }
@@ -114,13 +114,12 @@ give_lines(struct lowering *l, const struct pair *r, const int *at, int n)
             continue;
         if (c->in_place && !known->in_place) /* as that code says */
             lower_in_place(l, &p->calls[at[i]]);
-        const char *path = p->modules[known->scope].path;
+        const struct module *m = &p->modules[known->scope];
         c->stack = arena_printf(l->a, "%s%s", outer, inner);
         c->frames = fx_frames(l->a, c->stack);
         c->location = fx_location(l->a, c->stack);
         c->scopes = known->scopes;
-        c->scope = lower_module(l, arena_printf(l->a, "%s%s", r->again, path + strlen(r->module)),
-                                p->modules[known->scope].type);
+        c->scope = lower_module(l, path_moved(l->a, m->path, r->module, r->again), m->type);
     }
 }
 
