@@ -665,6 +665,17 @@ resolve_host(struct dynamo *d, const struct group *g, const char *norm_weight)
 
 /* ---- constants that were computed from parameters ---------------------------------------------------------------- */
 
+/* Whether a line has that text, which ends in a name, and none of these behind it. */
+static bool
+line_has(const char *line, const char *text, const char *unless)
+{
+    const size_t n = strlen(text);
+    for (const char *p = line; (p = strstr(p, text)); p += n)
+        if (!isalnum((unsigned char)p[n]) && !(p[n] && strchr(unless, p[n])))
+            return true;
+    return false;
+}
+
 /* Whether the group's line reads that parameter of its module: "self.gamma", with what stands behind it or before. */
 static bool
 read_here(const struct dynamo *d, const struct group *g, const struct param *q, const char *before, const char *behind)
@@ -673,12 +684,7 @@ read_here(const struct dynamo *d, const struct group *g, const struct param *q, 
     const char *path = g->path ? g->path : "", *leaf = q->name + (*path ? strlen(path) + 1 : 0);
     if (strcmp(d->l->p->modules[q->module].path, path) != 0)
         return false;
-    const char *text = arena_printf(a, "%sself.%s%s", before, leaf, behind);
-    size_t n = strlen(text);
-    for (const char *p = fx_line_at(d, g->last); (p = strstr(p, text)); p += n)
-        if (!isalnum((unsigned char)p[n]) && p[n] != '_')
-            return true;
-    return false;
+    return line_has(fx_line_at(d, g->last), arena_printf(a, "%sself.%s%s", before, leaf, behind), "_");
 }
 
 /* Whether the parameter's module looked something up, in a table under another name: they are tied. */
@@ -1048,17 +1054,10 @@ unread_buffer(const struct dynamo *d, const char *path)
 static bool
 listed_here(const struct dynamo *d, const struct group *g, const struct param *q)
 {
-    static const char self[] = "self.";
     const char *list = d->l->p->modules[q->module].path, *name = path_last(list);
-    const size_t around = name > list ? (size_t)(name - list - 1) : 0, n = strlen(name);
-    if (!*list || strlen(g->path) != around || strncmp(list, g->path, around) != 0)
-        return false;
-    for (const char *p = fx_line_at(d, g->last); (p = strstr(p, self));) {
-        p += strlen(self);
-        if (strncmp(p, name, n) == 0 && !isalnum((unsigned char)p[n]) && !strchr("_.(", p[n] ? p[n] : ' '))
-            return true;
-    }
-    return false;
+    const size_t around = name > list ? (size_t)(name - list - 1) : 0;
+    return *list && strlen(g->path) == around && strncmp(list, g->path, around) == 0 &&
+           line_has(fx_line_at(d, g->last), arena_printf(d->l->a, "self.%s", name), "_.(");
 }
 
 /* That of which the line calls the operator, else the first that the line reads, else the first that no line reads; and
@@ -1714,17 +1713,18 @@ makers_line(const struct dynamo *d, const struct group *g, const struct call *ma
 {
     struct arena *a = d->l->a;
     const char *type = d->l->p->modules[maker->scope].type, *made = own_stack(a, type, maker->stack),
-               *read = fx_line(a, own_stack(a, g->type, lost->stack));
+               *reader = own_stack(a, g->type, lost->stack), *read = fx_line(a, reader);
+    const bool one = strcmp(made, reader) == 0;
     if (target_named(maker->target, "reciprocal"))
         return made;
     const char *sum = target_named(lost->target, "add") ? adds_up(read) : NULL;
-    if (sum && *sum != '[' && strstr(sum, " for ") && strcmp(made, own_stack(a, g->type, lost->stack)) == 0)
+    if (sum && *sum != '[' && strstr(sum, " for ") && one)
         return made; /* before the second is made */
     if (sum || python_writes(read, lost->target) || strcmp(maker->target, lost->target) == 0)
         return NULL;
     const char *line = fx_line(a, made);
     bool hides = !is_leaf(g->type) && !python_writes(read, g->target); /* a function, which may begin with it */
-    if (hides && strcmp(made, own_stack(a, g->type, lost->stack)) == 0)
+    if (hides && one)
         return NULL;
     bool shows = is_leaf(type) || python_writes(line, maker->target);
     return hides && shows && !writes_more(d, maker, line, lost->target) ? NULL : made;
