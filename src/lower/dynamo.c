@@ -200,7 +200,8 @@ lower_dynamo(struct lowering *l)
     masks_sweep(&d);
     lower_lost_outputs(&d);
     params_tie(&d);
-    traced_lines(l);
+    if (fx_says(l, SAYS_EVAL))
+        traced_lines(l);
     if (graph_torch(l->g) >= CLONES_NO_MORE && !d.trained)
         lost_unseen(l);
     python_parts(d.l->p);
