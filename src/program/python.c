@@ -1318,11 +1318,10 @@ see_argument(struct tracer *t, int i, int level, struct sights *seen)
 }
 
 static void
-read_sights(struct tracer *t, int *maker)
+read_sights(struct tracer *t)
 {
     t->sights = NEWN(t->a, struct sights *, t->p->ncalls + 1);
     t->object = NEWN(t->a, int, t->p->nslots + 1);
-    t->maker = maker;
     for (int i = 0; i < t->p->nslots; i++)
         t->object[i] = i;
     for (int i = 0; i < t->p->ncalls; i++) {
@@ -1740,7 +1739,8 @@ python_meant(const struct program *p, struct arena *a, const char *const *names)
     struct tracer t = tracer_new(p);
     int *slots = NEWN(a, int, p->ncalls + 1);
     read_stacks(&t);
-    read_sights(&t, program_makers(p, t.a));
+    t.maker = program_makers(p, t.a);
+    read_sights(&t);
     for (int i = 0; i < p->ncalls; i++)
         slots[i] = names[i] ? meant(&t, i, names[i]) : -1;
     arena_free(t.a);
@@ -3102,7 +3102,7 @@ python_holds(const struct program *p, unsigned most, const char ***by)
     read_ends(&t);
     t.maker = maker;
     read_rounds(&t);
-    read_sights(&t, maker);
+    read_sights(&t);
     for (int i = 0, slot; i < p->ncalls; i++)
         for (struct call_reads r = {&p->calls[i]}; (slot = next_read(&r)) >= 0;) {
             if (maker[slot] < 0 || maker[slot] >= i)
