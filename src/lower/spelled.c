@@ -324,7 +324,7 @@ spelled_in(struct arena *a, const char *line, const char *target)
 /* Whether a name is the stem, a number behind it or not: "view_1" and "view_default" are of "view", "view_as_real" is
  * not. */
 static bool
-numbered(const char *name, const char *stem)
+of_stem(const char *name, const char *stem)
 {
     const size_t n = strcspn(stem, ".");
     if (!n || strncmp(name, stem, n) != 0)
@@ -338,11 +338,11 @@ numbered(const char *name, const char *stem)
 bool
 spelled_after(const char *name, const char *target)
 {
-    if (numbered(name, spelled_bare(target)))
+    if (of_stem(name, spelled_bare(target)))
         return true;
     for (int i = 0; i < COUNT(renames); i++)
         if (strcmp(renames[i].to, target) == 0 && strcmp(renames[i].target, target) != 0 &&
-            numbered(name, spelled_bare(renames[i].target)))
+            of_stem(name, spelled_bare(renames[i].target)))
             return true;
     return strcmp(target, REFLECTED) == 0 && spelled_after(name, "aten.sub.Tensor");
 }

@@ -13,11 +13,11 @@
 
 enum { MOST = 8 }; /* operators that a line writes */
 
-/* A line of a class. */
+/* A line of a class; whole: the fullest of its runs that made each operator as often as the line writes it, or a
+ * multiple of that. */
 struct written {
     const char *text;
-    const struct run
-        *whole; /* the fullest that made each operator as often as the line writes it, or a multiple of that */
+    const struct run *whole;
 };
 
 /* A run of it, or several with the same frames: how often each operator ran that the line writes. */
