@@ -1161,9 +1161,9 @@ written_at(struct tracer *t, int i, int level, const char *text)
 static const char *
 next_variable(const char *p, size_t *len)
 {
-    static const char *const others[] = {"self", "torch", "F",  "nn",  "math", "np",    "return", "if",
-                                         "else", "not",   "in", "for", "and",  "or",    "is",     "None",
-                                         "True", "False", "s",  "ctx", "cls",  "lambda"};
+    static const char *const others[] = {"self", "torch", "F",    "nn",    "math",  "np",  "return",
+                                         "if",   "else",  "not",  "in",    "for",   "and", "or",
+                                         "is",   "None",  "True", "False", "lambda"};
     for (; *p; p += *len) {
         *len = 1;
         if (*p == '"' || *p == '\'') {
