@@ -1168,7 +1168,10 @@ castable(const struct value *v)
     return v->dtype == DT_FLOAT || v->dtype == DT_FLOAT16 || v->dtype == DT_BFLOAT16;
 }
 
-/* Autocast keeps the half copy of a weight until its context ends. Source: cached_cast in
+enum { CACHE_TRACKED = 211 };
+
+/* Autocast keeps the half copy of a weight until its context ends; one that is made under torch.no_grad has gradients
+ * from CACHE_TRACKED on, before which what reads it later has none. Source: cached_cast in
  * aten/src/ATen/autocast_mode.cpp. */
 static struct value *
 cast_to(struct machine *m, struct value *v, enum dtype t)
@@ -1179,7 +1182,14 @@ cast_to(struct machine *m, struct value *v, enum dtype t)
     for (int i = 0; cached && i < m->ncast; i++)
         if (m->casts[i].from == v)
             return m->casts[i].to;
+    const bool recording = m->grad_mode, off = m->untracked;
+    if (cached && off && m->torch >= CACHE_TRACKED) {
+        m->grad_mode = true;
+        m->untracked = false;
+    }
     struct value *w = OP(m, "_to_copy.default", VAL(v), DTYPE(t));
+    m->grad_mode = recording;
+    m->untracked = off;
     if (cached)
         *PUSH(m->keep, m->casts, m->ncast, m->cap_cast) = (struct cast_entry){v, value_keep(w)};
     return w;
