@@ -341,13 +341,14 @@ enum alternative {
     ALTERNATIVE_NORMS,
     ALTERNATIVE_SILU,
     ALTERNATIVE_MAX,
-    ALTERNATIVE_EARLY,    /* log_softmax, before what lies between it and its loss */
-    ALTERNATIVE_TWICE,    /* what is equal, which the exporter writes once */
-    ALTERNATIVE_TURNED,   /* contiguous() before a convolution or a view */
-    ALTERNATIVE_PRODUCTS, /* with a parameter, by an operator or by F.linear */
-    ALTERNATIVE_DETACHED, /* norms of parameters */
-    ALTERNATIVE_SQUARES,  /* by square, which is a power */
-    ALTERNATIVE_LEFT,     /* likewise, or dropout of 0, of which a name is left */
+    ALTERNATIVE_EARLY,     /* log_softmax, before what lies between it and its loss */
+    ALTERNATIVE_TWICE,     /* what is equal, which the exporter writes once */
+    ALTERNATIVE_TURNED,    /* contiguous() before a convolution or a view */
+    ALTERNATIVE_PRODUCTS,  /* with a parameter, by an operator or by F.linear */
+    ALTERNATIVE_DETACHED,  /* norms of parameters */
+    ALTERNATIVE_GRADIENTS, /* of what runs twice, one time of which may be under torch.no_grad */
+    ALTERNATIVE_SQUARES,   /* by square, which is a power */
+    ALTERNATIVE_LEFT,      /* likewise, or dropout of 0, of which a name is left */
     ALTERNATIVE_BUFFERS,
     ALTERNATIVE_FOLDED,   /* the most that a buffer or parameter may be which became a constant */
     ALTERNATIVE_COMPUTED, /* of parameters, by constant folding, which left the result alone */

@@ -287,7 +287,7 @@ lower_grows(const struct call *c, bool *grows)
 {
     bool reads = false;
     struct call_reads r = {c};
-    for (int slot; (slot = next_read(&r)) >= 0;)
+    for (int slot; !c->no_grad && (slot = next_read(&r)) >= 0;)
         reads |= grows[slot];
     for (int k = 0; k < c->nouts; k++)
         grows[c->outs[k]] = reads && (!c->op || c->op->grad);

@@ -3,12 +3,16 @@
  *
  * What runs under torch.no_grad has the code of a graph for its lines, one a call. Where the network runs elsewhere,
  * too, or another does of which it is a copy, the lines are known: the same calls run in the same order with parameters
- * of the same names.
+ * of the same names. torch.autocast leaves such code, too; but what runs both with it and without is what no_grad is
+ * for: a teacher, a target, rounds that are not trained.
  */
 #include "lower/dynamo.h"
 #include "torch/torch.h"
 
+#include <stdlib.h>
 #include <string.h>
+
+#define REGION "no_grad" /* the function that its frames have: no forward(), by which modules are counted */
 
 enum { FEWEST = 4, MOST_SKIPPED = 8 }; /* calls that make a run; that it may lack in a row, since they were merged */
 
@@ -95,11 +99,87 @@ frames_around(const char *scopes, const char *module, struct arena *a)
     return quotes / 2;
 }
 
+/* Behind the frame that begins there, at the next one or the end. */
+static const char *
+frame_end(const char *frame)
+{
+    const char *next = python_frame(frame + 1);
+    return next ? next : frame + strlen(frame);
+}
+
+static int
+number_of(const char *frame)
+{
+    static const char mark[] = "\", line ";
+    const char *at = strstr(frame, mark);
+    return at ? atoi(at + strlen(mark)) : 0;
+}
+
+/* The frames of the function around what lies between two calls: those that both have, and a line of it between theirs,
+ * or the later one's own. NULL: they share no function, or are of one line. */
+static const char *
+frames_between(struct arena *a, const char *before, const char *behind)
+{
+    const char *x = python_frame(before), *y = python_frame(behind);
+    while (x && y && frame_end(x) - x == frame_end(y) - y && memcmp(x, y, (size_t)(frame_end(x) - x)) == 0) {
+        x = python_frame(x + 1);
+        y = python_frame(y + 1);
+    }
+    const int from = x && y ? number_of(x) : 0, to = from ? number_of(y) : 0;
+    const size_t file = to ? strcspn(x + 6, "\"") + 6 : 0;
+    const char *in = to ? strstr(x, ", in ") : NULL, *other = in ? strstr(y, ", in ") : NULL;
+    const size_t name = in ? strcspn(in, "\n") : 0;
+    if (!other || from == to || strncmp(x, y, file) != 0 || strncmp(in, other, name + 1) != 0)
+        return NULL;
+    if (to == from + 1)
+        return arena_strn(a, behind, (size_t)(frame_end(y) - behind));
+    return arena_printf(a, "%.*s%.*s\", line %d%.*s\n    \n  ", (int)(x - before), before, (int)file, x,
+                        to > from ? from + 1 : to - 1, (int)name, in);
+}
+
+/* What has the code of a graph for its lines runs in a function, whose names live on: its frames are those of the calls
+ * before and behind, as far as these tell. */
+static void
+give_frames(struct lowering *l)
+{
+    struct program *p = l->p;
+    const char *before = NULL;
+    for (int i = 0, end; i < p->ncalls; i = end) {
+        for (end = i + 1; end < p->ncalls && python_is_traced(p->calls[i].stack) &&
+                          (!p->calls[end].stack || python_is_traced(p->calls[end].stack));)
+            end++;
+        if (!python_is_traced(p->calls[i].stack)) {
+            before = p->calls[i].stack ? p->calls[i].stack : before;
+            continue;
+        }
+        const char *outer = before && end < p->ncalls ? frames_between(l->a, before, p->calls[end].stack) : NULL;
+        for (int k = i; k < end && outer; k++) {
+            const char *stack = p->calls[k].stack, *text = stack ? strchr(stack, '\n') : NULL;
+            if (text && python_inner(stack) == python_frame(stack))
+                p->calls[k].stack = arena_printf(l->a, "%s%.*s, in " REGION "%s", outer,
+                                                 (int)(strstr(stack, ", in ") - stack), stack, text);
+        }
+    }
+}
+
+/* How many of the frames that calls of a region have around their own are of modules; -1 none was found. */
+static int
+forwards_around(const char *stack)
+{
+    static const char forward[] = ", in forward\n";
+    const char *own = python_inner(stack);
+    int n = 0;
+    for (const char *p = stack; (p = strstr(p, forward)) && p < own; p++)
+        n++;
+    return own == python_frame(stack) ? -1 : n;
+}
+
 static void
 give_lines(struct lowering *l, const struct pair *r, const int *at, int n)
 {
     struct program *p = l->p;
     const char *end = p->calls[r->traced + n - 1].stack, *last = arena_strn(l->a, end, strcspn(end, ";"));
+    const int forwards = forwards_around(end);
     for (int i = 0; i < n; i++) {
         struct call *c = &p->calls[r->traced + i];
         const struct call *known = &p->calls[at[i]];
@@ -108,8 +188,10 @@ give_lines(struct lowering *l, const struct pair *r, const int *at, int n)
         for (int k = 0; k < around && inner; k++) {
             inner = python_frame(inner);
             inner = inner ? python_frame(inner + 1) : NULL;
-            outer = arena_printf(l->a, "%s%s\n  ", outer, last);
+            outer = arena_printf(l->a, "%s%s\n  ", outer, python_inner(last));
         }
+        if (around == forwards)
+            outer = arena_printf(l->a, "%s\n  ", last);
         if (!around || !inner)
             continue;
         if (c->in_place && !known->in_place) /* as that code says */
@@ -123,6 +205,29 @@ give_lines(struct lowering *l, const struct pair *r, const int *at, int n)
     }
 }
 
+/* What graph's code call i has for its line, and its length: "File "<eval_with_key>.7"". */
+static const char *
+code_of(const struct program *p, int i, size_t *len)
+{
+    const char *inner = python_inner(p->calls[i].stack);
+    *len = strcspn(inner, ",");
+    return inner;
+}
+
+/* The region of call i runs without gradients: all calls that its graph's code has. */
+static void
+switch_off(struct lowering *l, int i)
+{
+    struct program *p = l->p;
+    size_t len, other;
+    const char *code = code_of(p, i, &len);
+    if (p->calls[i].no_grad || setup_instead(l->s, ALTERNATIVE_GRADIENTS))
+        return;
+    for (int k = 0; k < p->ncalls; k++)
+        if (python_is_traced(p->calls[k].stack) && strncmp(code_of(p, k, &other), code, len + 1) == 0)
+            p->calls[k].no_grad = true;
+}
+
 void
 traced_lines(struct lowering *l)
 {
@@ -130,6 +235,8 @@ traced_lines(struct lowering *l)
     struct arena *a = arena_new();
     const struct param **of = program_params(p, a);
     int *reader = NEWN(a, int, p->nslots + 1), *at = NEWN(a, int, p->ncalls + 1), slot;
+    bool any = false;
+    give_frames(l);
     memset(reader, -1, sizeof(*reader) * (size_t)(p->nslots + 1));
     for (int i = p->ncalls - 1; i >= 0; i--)
         for (struct call_reads r = {&p->calls[i]}; (slot = next_read(&r)) >= 0;)
@@ -139,9 +246,17 @@ traced_lines(struct lowering *l)
         struct pair r = {.traced = i};
         const struct param *q = python_is_traced(p->calls[i].stack) ? nth_param(of, &p->calls[i], 0) : NULL;
         n = q && find_known(a, p, reader, q, &r) ? follow(a, p, of, &r, at) : 0;
-        if (n >= FEWEST)
+        if (n >= FEWEST) {
+            any = true;
+            switch_off(l, i);
             give_lines(l, &r, at, n);
+        }
         n = n < FEWEST ? 1 : n;
     }
+    if (any && l->s->mode == MODE_TRAINING)
+        program_assume(
+            p, ALTERNATIVE_GRADIENTS,
+            "what runs twice, once with lines and once with the code of a graph, does so under torch.no_grad "
+            "then, as what torch.autocast holds has such code, too");
     arena_free(a);
 }
