@@ -302,22 +302,34 @@ spelled_root(struct arena *a, const char *target)
     return arena_strn(a, bare, strcspn(bare, "."));
 }
 
-/* Functions of torch.fft that are one operator each, where nothing is cut or padded.
- * Source: aten/src/ATen/native/SpectralOps.cpp. */
+/* Functions that are one operator each, by other names: those of torch.fft where nothing is cut or padded.
+ * Source: aten/src/ATen/native/SpectralOps.cpp, torch/nn/functional.py, torch/functional.py. */
 static const struct {
-    const char *root, *functions[8];
-} transforms[] = {{"_fft_r2c", {"rfft", "rfft2", "rfftn", "fft", "fft2", "fftn"}},
-                  {"_fft_c2c", {"fft", "fft2", "fftn", "ifft", "ifft2", "ifftn"}},
-                  {"_fft_c2r", {"irfft", "irfft2", "irfftn"}}};
+    const char *root, *names[8];
+} functions[] = {{"_fft_r2c", {"rfft", "rfft2", "rfftn", "fft", "fft2", "fftn"}},
+                 {"_fft_c2c", {"fft", "fft2", "fftn", "ifft", "ifft2", "ifftn"}},
+                 {"_fft_c2r", {"irfft", "irfft2", "irfftn"}},
+                 {"col2im", {"fold"}},
+                 {"cross_entropy_loss", {"cross_entropy"}},
+                 {"grid_sampler", {"grid_sample"}},
+                 {"im2col", {"unfold"}},
+                 {"linalg_vector_norm", {"norm", "vector_norm"}},
+                 {"upsample_bicubic2d", {"interpolate"}},
+                 {"upsample_bilinear2d", {"interpolate"}},
+                 {"upsample_linear1d", {"interpolate"}},
+                 {"upsample_nearest1d", {"interpolate"}},
+                 {"upsample_nearest2d", {"interpolate"}},
+                 {"upsample_nearest3d", {"interpolate"}},
+                 {"upsample_trilinear3d", {"interpolate"}}};
 
 const char *
 spelled_in(struct arena *a, const char *line, const char *target)
 {
     const char *root = spelled_root(a, target);
-    for (int i = 0; i < COUNT(transforms); i++)
-        for (int k = 0; strcmp(transforms[i].root, root) == 0 && transforms[i].functions[k]; k++)
-            if (python_calls(line, transforms[i].functions[k]))
-                return transforms[i].functions[k];
+    for (int i = 0; i < COUNT(functions); i++)
+        for (int k = 0; strcmp(functions[i].root, root) == 0 && functions[i].names[k]; k++)
+            if (python_calls(line, functions[i].names[k]))
+                return functions[i].names[k];
     return root;
 }
 
