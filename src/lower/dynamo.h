@@ -167,6 +167,8 @@ const char *spelled_in(struct arena *a, const char *line, const char *target);
 const char *spelled_stem(struct arena *a, const char *name); /* "aten.full_like" of "full_like_3" */
 /* What eager runs for a recorded call. */
 const char *spelled_anew(const struct dynamo *d, const struct group *g);
+/* What makes the same as "x.new_zeros(n)" without a tensor whose type it takes; NULL of other operators. */
+const char *spelled_alone(const char *target);
 /* Of what a batch norm takes statistics. */
 enum statistics { STATISTICS_ANY, STATISTICS_BATCH, STATISTICS_RUNNING };
 enum statistics spelled_statistics(const char *target);

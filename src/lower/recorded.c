@@ -1142,6 +1142,19 @@ put_where_written(struct dynamo *d, const struct group *g, int from)
         group_move(d, from, at);
 }
 
+/* The arguments of what makes a tensor in the type of another one, without that: of the type that the file has. */
+static int
+make_alone(const struct dynamo *d, const struct group *g, const struct aten *op, struct arg *args, int n)
+{
+    const int out = group_output(d, g), at = aten_arg(op, "dtype");
+    memmove(args, args + 1, sizeof(*args) * (size_t)--n);
+    for (; n <= at; n++)
+        args[n] = NONE;
+    if (args[at].kind != ARG_DTYPE && out >= 0)
+        args[at] = (struct arg){.kind = ARG_DTYPE, .i = d->l->g->t[out].dtype};
+    return n;
+}
+
 /* A mask or integers that became numbers: by the line another tensor's type, where it reads "mask.to(x.dtype)", whose
  * slot is returned; else -1, and *either where a function runs it that the file does not show. */
 static int
@@ -1224,6 +1237,12 @@ recorded_call(struct dynamo *d, struct group *g)
             if (l->p->ncalls > before)
                 put_in_order(d, g, all, end, k, before);
         }
+    }
+    const char *alone = n > 1 && args[0].kind == ARG_INT ? spelled_alone(target) : NULL;
+    if (alone) { /* what its type is of is lost */
+        target = alone;
+        op = aten_find(target);
+        n = make_alone(d, g, op, args, n);
     }
     if (group_reflects(target, args, n)) {
         target = REFLECTED;

@@ -2702,7 +2702,7 @@ resolve_lost(struct dynamo *d, const struct group *g, const char *name, int posi
             return t >= 0 ? resolve_constant(d, g, name, t) : inside;
         bool tensor =
             !position || spelled(name, COPIES) || traceless || reads_interior(d, g); /* "mul" may be of sizes */
-        if (!tensor || constant_input(d, g, false) >= 0)
+        if (!tensor || constant_input(d, g, false) >= 0 || (!position && spelled_alone(g->target)))
             return -1;
         if (reads_interior(d, g) ||
             !group_inputs(d, g, NULL, 0, &t, 1)) { /* what it read stands in another place too */

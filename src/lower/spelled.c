@@ -298,8 +298,11 @@ spelled_statistics(const char *target)
 const char *
 spelled_root(struct arena *a, const char *target)
 {
+    static const char functional[] = "_functional"; /* "normal_functional" of x.normal_() */
     const char *bare = spelled_bare(target);
-    return arena_strn(a, bare, strcspn(bare, "."));
+    const size_t n = strcspn(bare, "."), suffix = strlen(functional);
+    const bool in_place = n > suffix && strncmp(bare + n - suffix, functional, suffix) == 0;
+    return arena_strn(a, bare, in_place ? n - suffix : n);
 }
 
 /* Functions that are one operator each, by other names: those of torch.fft where nothing is cut or padded.
@@ -331,6 +334,22 @@ spelled_in(struct arena *a, const char *line, const char *target)
             if (python_calls(line, functions[i].names[k]))
                 return functions[i].names[k];
     return root;
+}
+
+/* Source: new_empty, new_full and others in aten/src/ATen/native/TensorFactories.cpp. */
+const char *
+spelled_alone(const char *target)
+{
+    static const struct {
+        const char *of, *alone;
+    } made[] = {{"aten.new_empty.default", "aten.empty.memory_format"},
+                {"aten.new_full.default", "aten.full.default"},
+                {"aten.new_ones.default", "aten.ones.default"},
+                {"aten.new_zeros.default", "aten.zeros.default"}};
+    for (int i = 0; i < COUNT(made); i++)
+        if (strcmp(made[i].of, target) == 0)
+            return made[i].alone;
+    return NULL;
 }
 
 /* Whether a name is the stem, a number behind it or not: "view_1" and "view_default" are of "view", "view_as_real" is
