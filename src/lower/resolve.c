@@ -2292,7 +2292,7 @@ lost_duplicate(struct dynamo *d, const struct group *g, const char *name, int sl
     again.scope = lower_module(d->l, g->path ? g->path : "", g->type); /* where it is read */
     const struct node *reader = &d->l->g->n[g->last];
     const char *stack = python_again(d->l->a, again.target, again.stack, reader->stack);
-    bool inside = again.stack && reader->stack && (d->again || target_is(again.target, TARGET_VIEWS)) &&
+    bool inside = again.stack && reader->stack &&
                   strcmp(fx_outer(d->l->a, again.stack), fx_outer(d->l->a, reader->stack)) == 0 &&
                   python_shares(d->l->a, fx_line(d->l->a, again.stack), fx_line(d->l->a, reader->stack)) &&
                   !python_writes(fx_line(d->l->a, again.stack), again.target);
