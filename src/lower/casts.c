@@ -25,6 +25,7 @@ struct around {
     bool in, out;                      /* are cast to fp32 */
     const char *like;                  /* whose type the result goes back to, to its end; NULL none */
     size_t like_len;
+    const char *in_like; /* whose type the operand gets; NULL none */
 };
 
 /* Behind the bracket that closes what `open` stands behind; the text's end without one. Stops at a comma if told. */
@@ -156,6 +157,19 @@ goes_back(const char *line, const char *target)
     return -1;
 }
 
+/* "w" of what ends in ".type_as(w)" or ".to(w.dtype)"; NULL of other expressions. */
+static const char *
+ends_like(struct arena *a, const char *p, const char *end)
+{
+    struct around w = {.operand = NULL};
+    const char *dot = NULL;
+    for (int depth = 0; p < end; depth += python_opens(*p++))
+        dot = depth == 0 && *p == '.' ? p : dot;
+    if (dot)
+        read_like(dot, &w);
+    return w.like ? arena_strn(a, w.like, w.like_len) : NULL;
+}
+
 /* Whether the operand on a side of the line's only such operator is cast to fp32. */
 static bool
 side_is_cast(const char *line, const char *target, bool right)
@@ -178,7 +192,7 @@ side_is_cast(const char *line, const char *target, bool right)
 }
 
 static bool
-read_around(const char *line, const char *name, struct around *w)
+read_around(struct arena *a, const char *line, const char *name, struct around *w)
 {
     const char *in = python_calls(line, name);
     if (!in || python_calls(in, name))
@@ -187,13 +201,14 @@ read_around(const char *line, const char *name, struct around *w)
     *w = (struct around){.operand = in, .operand_end = closing(in, true)};
     if (word > line && word[-1] == '.') {
         const char *begin = chain_begin(line, word - 1);
-        if (ends_in_cast(begin, word - 1)) {
+        if (ends_in_cast(begin, word - 1) || ends_like(a, begin, word - 1)) {
             w->operand = begin;
             w->operand_end = word - 1;
         }
     }
     size_t cast = ends_in_cast(w->operand, w->operand_end);
     w->in = cast > 0;
+    w->in_like = ends_like(a, w->operand, w->operand_end);
     w->operand_end -= cast;
     end += *end == ')';
     size_t wide = begins_with_cast(end);
@@ -211,7 +226,9 @@ statement_of(const struct dynamo *d, const struct group *g, struct around *w)
     const char *name = module        ? path_last(g->path ? g->path : "")
                        : r->in_torch ? "super().forward" /* super().forward(x.float()).type(x.dtype) */
                                      : spelled_in(d->l->a, r->line, g->target);
-    return !read_around(inner ? r->around : r->line, name, w) ? NULL : inner ? r->outer : d->l->g->n[g->last].stack;
+    return !read_around(d->l->a, inner ? r->around : r->line, name, w) ? NULL
+           : inner                                                     ? r->outer
+                                                                       : d->l->g->n[g->last].stack;
 }
 
 static int
@@ -234,7 +251,16 @@ casts_operand(struct dynamo *d, const struct group *g, int nth, int slot)
     if (nth < 2 && side_is_cast(fx_line_at(d, g->last), g->target, nth == 1))
         return stated(d, group_to_float(d, g, slot), own, -1);
     const char *stack = nth ? NULL : statement_of(d, g, &w);
-    return stack && w.in ? stated(d, group_to_float(d, g, slot), stack, -1) : slot;
+    if (!stack || !(w.in || w.in_like))
+        return slot;
+    const bool parameter = w.in_like && starts_with(w.in_like, "self."), named = w.in_like && !strchr(w.in_like, '.');
+    const struct call line = {.stack = stack, .scopes = d->l->g->n[g->last].scopes};
+    const int like = named ? python_named(d->l->p, &line, w.in_like) : -1;
+    if (like == slot)
+        return slot;
+    slot = like >= 0 ? group_cast_like(d, g, slot, like) : group_to_float(d, g, slot);
+    d->l->p->calls[d->l->p->ncalls - 1].either_type |= !w.in && like < 0 && !parameter;
+    return stated(d, slot, stack, -1);
 }
 
 /* Modules whose functions a line calls as it calls methods. */
@@ -290,24 +316,19 @@ cast_given(struct dynamo *d, const struct group *g, const char *name, const char
            const struct arg *first, int slot)
 {
     static const char *const same[] = {"", "torch.zeros_like(", "torch.ones_like(", "torch.empty_like("};
-    const char *own = d->l->g->n[g->last].stack, *dot = NULL, *of_end;
-    struct around w = {.operand = NULL};
-    int depth = 0;
+    const char *own = d->l->g->n[g->last].stack, *of_end;
     if (ends_in_cast(p, end))
         return stated(d, group_to_float(d, g, slot), own, -1);
-    for (const char *q = p; q < end; depth += python_opens(*q++))
-        dot = depth == 0 && *q == '.' ? q : dot;
-    if (dot)
-        read_like(dot, &w);
-    if (!w.like)
+    const char *like = ends_like(d->l->a, p, end);
+    if (!like)
         return slot;
     const char *of = given(fx_line_at(d, g->last), name, 0, &of_end);
     if (of && strchr("[(", *of))
         of = element(of, 0, &of_end);
     for (int i = 0; i < COUNT(same) && of && first->kind == ARG_SLOT && first->i != slot; i++) {
         size_t n = strlen(same[i]), behind = *same[i] != 0;
-        if ((size_t)(of_end - of) == n + w.like_len + behind && strncmp(of, same[i], n) == 0 &&
-            strncmp(of + n, w.like, w.like_len) == 0)
+        if ((size_t)(of_end - of) == n + strlen(like) + behind && strncmp(of, same[i], n) == 0 &&
+            strncmp(of + n, like, strlen(like)) == 0)
             return stated(d, group_cast_like(d, g, slot, (int)first->i), own, -1);
     }
     slot = stated(d, group_to_float(d, g, slot), own, -1);

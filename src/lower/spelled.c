@@ -317,6 +317,7 @@ static const struct {
                  {"grid_sampler", {"grid_sample"}},
                  {"im2col", {"unfold"}},
                  {"linalg_vector_norm", {"norm", "vector_norm"}},
+                 {"native_dropout", {"dropout"}},
                  {"upsample_bicubic2d", {"interpolate"}},
                  {"upsample_bilinear2d", {"interpolate"}},
                  {"upsample_linear1d", {"interpolate"}},
