@@ -676,13 +676,14 @@ line_has(const char *line, const char *text, const char *unless)
     return false;
 }
 
-/* Whether the group's line reads that parameter of its module: "self.gamma", with what stands behind it or before. */
+/* Whether the group's line reads that parameter of its module, or of one below that it does not call: "self.gamma",
+ * "self.queries.weight", with what stands behind it or before. */
 static bool
 read_here(const struct dynamo *d, const struct group *g, const struct param *q, const char *before, const char *behind)
 {
     struct arena *a = d->l->a;
     const char *path = g->path ? g->path : "", *leaf = q->name + (*path ? strlen(path) + 1 : 0);
-    if (strcmp(d->l->p->modules[q->module].path, path) != 0)
+    if (!path_within(d->l->p->modules[q->module].path, path))
         return false;
     return line_has(fx_line_at(d, g->last), arena_printf(a, "%sself.%s%s", before, leaf, behind), "_");
 }
@@ -1013,8 +1014,8 @@ lost_computed(struct dynamo *d, const struct group *g, const char *stem, int ten
     bool looked_up = spelled(stem, LOOKS_UP) && rank > 1; /* a table of positions, read as a whole */
     struct param *q = rank > 0 ? folded_param(d, g, looked_up ? "weight" : NULL, rank, NULL) : NULL;
     const char *of = q ? l->p->modules[q->module].path : "";
-    if (!q ||
-        (!looked_up && strcmp(of, own) != 0 && strcmp(of, arena_printf(l->a, "%s.parametrizations.weight", own)) != 0))
+    if (!q || (!looked_up && !read_here(d, g, q, "", "") && strcmp(of, own) != 0 &&
+               strcmp(of, arena_printf(l->a, "%s.parametrizations.weight", own)) != 0))
         return -1; /* the module's own */
     doubt_folded(d, g, q);
     int skip = looked_up ? rank - 2 : 0;
@@ -1420,7 +1421,16 @@ resolve_constant(struct dynamo *d, const struct group *g, const char *name, int 
 
 /* ---- duplicates, identities, casts ------------------------------------------------------------------------------- */
 
-/* The constant among the group's inputs that could be what a lost call made; strict: no number, no parameter's data. */
+/* Whether a constant has the data of a parameter that the group may read by its name: of its module, or of its line. */
+static bool
+named_data(const struct dynamo *d, const struct group *g, const char *name)
+{
+    const struct param *q = params_called(d, name);
+    return q && (strcmp(d->l->p->modules[q->module].path, g->path ? g->path : "") == 0 || read_here(d, g, q, "", ""));
+}
+
+/* The constant among the group's inputs that could be what a lost call made; strict: no number, and no parameter's data
+ * but those that another one has, too, whose equal numbers the file has once. */
 static int
 constant_input(const struct dynamo *d, const struct group *g, bool strict)
 {
@@ -1431,7 +1441,7 @@ constant_input(const struct dynamo *d, const struct group *g, bool strict)
             const struct tensor *t = n->in[i] < 0 ? NULL : &gr->t[n->in[i]];
             bool vector = t && t->rank == 1 && dtypes[t->dtype].is_float && t->dims[0].n > 1,
                  number = t && t->rank < 2 && !vector && strncmp(t->name, "val_", 4) == 0;
-            if (t && t->is_initializer && !(strict && (number || params_called(d, t->name))))
+            if (t && t->is_initializer && !(strict && (number || named_data(d, g, t->name))))
                 return n->in[i];
         }
     }
