@@ -1921,6 +1921,68 @@ alias_end(struct tracer *t, int user, int level, const char **by)
     return end;
 }
 
+/* The first line of the loop that call i runs in, as the calls around it tell: where lines go back; -1 none. */
+static int
+loop_begin(const struct tracer *t, int i, int level)
+{
+    const struct stack *s = &t->stacks[i];
+    for (int step = -1; step <= 1; step += 2)
+        for (int k = i, line = s->at[level].line; k >= 0 && k < t->p->ncalls; k += step) {
+            const struct stack *o = &t->stacks[k];
+            if (o->borrowed || o->n <= level)
+                continue;
+            if (!inside(s, level, o))
+                break;
+            const int now = o->at[level].line, first = step < 0 ? line : now, last = step < 0 ? now : line;
+            if (first < last && first <= s->at[level].line && s->at[level].line <= last && o->at[level].whole)
+                return first;
+            line = now;
+        }
+    return -1;
+}
+
+/* Whether nothing but the loop's own line stands before its first one, and none that left no call up to the line of
+ * call i: its variables are bound there. */
+static bool
+binds_in_head(const struct tracer *t, int i, int level)
+{
+    enum { MOST_LINES = 64 };
+    const struct stack *s = &t->stacks[i];
+    const int first = loop_begin(t, i, level), lines = s->at[level].line - first;
+    uint64_t seen = 0;
+    bool before = false, room = false;
+    if (first < 0 || lines >= MOST_LINES)
+        return false;
+    for (int k = t->stacks[i].end[level]; k >= 0; k--) {
+        const struct stack *o = &t->stacks[k];
+        if (o->borrowed || o->n <= level)
+            continue;
+        if (!inside(s, level, o))
+            break;
+        const int line = o->at[level].line - first;
+        seen |= line >= 0 && line <= lines ? UINT64_C(1) << line : 0;
+        before |= line == -2;
+        room |= line == -1;
+    }
+    return before && !room && seen + 1 == UINT64_C(2) << lines;
+}
+
+/* What the reader's line calls a tensor whose own name is another tensor's by then: where that is a loop's variable, it
+ * is in a list, which the loop goes through, and which its function has until it returns. Else `end`. */
+static int
+looped_end(struct tracer *t, int user, int level, int end, const char **by)
+{
+    const struct spot *s = &t->stacks[user].at[level];
+    const struct sights *seen = &t->sights[user][level];
+    for (const struct sight *at = seen->of; at && at < seen->of + seen->n; at++)
+        if (at->slot == t->slot && !t->stacks[user].borrowed && s->whole && !binds(s, at->name) &&
+            !bound_before(t, user, level, at->name, NULL) && binds_in_head(t, user, level)) {
+            *by = arena_str(t->p->arena, at->name);
+            return t->stacks[user].end[level];
+        }
+    return end;
+}
+
 /* Part of a statement of several lines that a later one reads: what it made has a name, but not on this line. */
 static bool
 is_part(const struct spot *maker, const struct spot *reader)
@@ -2243,7 +2305,8 @@ held_until(struct tracer *t, int from, int out, int user, const char **by)
             *by = arena_str(t->p->arena, name);
             int end = local_end(t, from, level, *by);
             int other = !u->borrowed && !mentions(&u->at[level], *by) ? alias_end(t, user, level, by) : -1;
-            return other > end ? other : end;
+            end = other > end ? other : end;
+            return end < user ? looped_end(t, user, level, end, by) : end;
         }
         const char *list = put_into(t->a, s->at[level].text);
         if (list)
