@@ -88,15 +88,16 @@ find_known(struct arena *a, const struct program *p, const int *reader, const st
     return false;
 }
 
-/* How many frames are around the module's own: those of the modules that its scopes name before it. */
+/* How many frames are around the module's own, or around those of its list: those of the modules that its scopes name
+ * before it. */
 static int
 frames_around(const char *scopes, const char *module, struct arena *a)
 {
-    const char *own = scopes ? strstr(scopes, arena_printf(a, "'%s'", module)) : NULL;
     int quotes = 0;
-    for (const char *p = scopes; own && p < own; p++)
-        quotes += *p == '\'';
-    return quotes / 2;
+    for (const char *p = scopes ? strchr(scopes, '\'') : NULL; p; p = strchr(p + 1, '\''), quotes++)
+        if (quotes % 2 == 0 && path_within(arena_strn(a, p + 1, strcspn(p + 1, "'")), module))
+            return quotes / 2;
+    return 0;
 }
 
 /* Behind the frame that begins there, at the next one or the end. */
