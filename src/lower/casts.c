@@ -256,7 +256,11 @@ casts_operand(struct dynamo *d, const struct group *g, int nth, int slot)
     const bool parameter = w.in_like && starts_with(w.in_like, "self."), named = w.in_like && !strchr(w.in_like, '.');
     const struct call line = {.stack = stack, .scopes = d->l->g->n[g->last].scopes};
     const int like = named ? python_named(d->l->p, &line, w.in_like) : -1;
-    if (like == slot)
+    const struct call *made = group_maker(d->l->p, slot);
+    const bool left = made && target_named(made->target, "to_like"); /* of the call its name: "%type_as" */
+    if (left && like >= 0)
+        d->l->p->calls[made - d->l->p->calls].args[1].i = like;
+    if (left || like == slot)
         return slot;
     slot = like >= 0 ? group_cast_like(d, g, slot, like) : group_to_float(d, g, slot);
     d->l->p->calls[d->l->p->ncalls - 1].either_type |= !w.in && like < 0 && !parameter;

@@ -1076,7 +1076,8 @@ unread_weight(struct dynamo *d, const struct group *g, const char *stem, int *n)
         struct param *q = &p->params[i];
         if (q->kind > PARAM_BUFFER || d->referenced[i] || q->rank >= 0)
             continue;
-        bool own = strcmp(p->modules[q->module].path, g->path) == 0, listed = !own && listed_here(d, g, q);
+        bool own = strcmp(p->modules[q->module].path, g->path) == 0 || read_here(d, g, q, "", ""),
+             listed = !own && listed_here(d, g, q);
         if (!own && !listed)
             continue;
         ++*n;
