@@ -1566,6 +1566,34 @@ passed_anew(const struct tracer *t, int i, int last, int level)
     return -1;
 }
 
+/* Whether call i runs in a region that has no lines, only a frame of its function. */
+static bool
+lineless(const struct tracer *t, int i, int level)
+{
+    const struct stack *s = &t->stacks[i];
+    return s->n > level && !*s->at[level].text && !s->borrowed;
+}
+
+/* Where a region without lines, from call i on, gives the name to another tensor: it is the last to read this one, and
+ * a line behind it, which it may have run too, binds the name. -1 it does not. */
+static int
+rebound_unseen(const struct tracer *t, int i, int level, const char *name)
+{
+    const int end = t->stacks[i].end[level];
+    int last = -1, slot;
+    bool within = true, bound = false;
+    for (int k = i; k <= end; k++) {
+        within &= lineless(t, k, level);
+        for (struct call_reads r = {&t->p->calls[k]}; (slot = next_read(&r)) >= 0;)
+            if (slot == t->slot && !within)
+                return -1;
+            else
+                last = slot == t->slot ? k : last;
+        bound |= !within && t->stacks[k].n > level && binds(&t->stacks[k].at[level], name);
+    }
+    return bound ? last : -1;
+}
+
 /* A local of the frame at that level, made by call `from`: the last call before it has no name any more. */
 static int
 local_end(struct tracer *t, int from, int level, const char *name)
@@ -1578,6 +1606,9 @@ local_end(struct tracer *t, int from, int level, const char *name)
         if (!n)
             return unseen_line(t, level, last_read(t, made, i), i);
         const struct spot *s = t->stacks[i].n > level ? &t->stacks[i].at[level] : NULL;
+        const int unseen = lineless(t, i, level) ? rebound_unseen(t, i, level, names[0]) : -1;
+        if (unseen >= 0)
+            return unseen;
         if (s && (!t->stacks[i].borrowed || s->line >= t->stacks[from].at[level].line)) /* else it ran before */
             n = rebind(s, names, n, &bound);
         const struct round *round = n < 2 ? round_at(t, i, level) : NULL;
@@ -3080,6 +3111,67 @@ hold_weights(struct tracer *t, int *until)
     }
 }
 
+/* The number of a module in a list below that one, "3/output" of "encoder.layer.3.output"; NULL it is in none. */
+static const char *
+listed_below(const char *path, const char *module)
+{
+    for (const char *p = path_within(path, module) ? path + strlen(module) : ""; *p; p += strcspn(p, ".")) {
+        p += *p == '.';
+        if (*p && strspn(p, "0123456789") == strcspn(p, "."))
+            return p;
+    }
+    return NULL;
+}
+
+/* The layers of a list that run last in these calls, one after another: *from is the first of their calls. False: none
+ * does, or other modules run in between. */
+static bool
+last_layers(const struct program *p, const char *module, int first, int end, int *from)
+{
+    const char *list = NULL;
+    size_t n = 0;
+    for (int k = end; k >= first; k--) {
+        const char *path = p->modules[p->calls[k].scope].path, *number = listed_below(path, module);
+        const bool in = number && (!list || ((size_t)(number - path) == n && strncmp(path, list, n) == 0));
+        if (in && list && *from != k + 1)
+            return false;
+        if (!in)
+            continue;
+        list = path;
+        n = (size_t)(number - path);
+        *from = k;
+    }
+    return list;
+}
+
+/* "states = self.encoder(x, output_hidden_states=True).hidden_states": what goes into each layer of the module, and what
+ * leaves the last, as long as the name has them. Source: ModelOutput in transformers/modeling_outputs.py. */
+static void
+hold_states(struct tracer *t, int *until, const char **by)
+{
+    const struct program *p = t->p;
+    for (int i = 0; i < p->ncalls; i++)
+        for (int level = 0, from; level < t->stacks[i].n - 1; level++) {
+            const struct spot *s = &t->stacks[i].at[level];
+            const int end = t->stacks[i].end[level + 1];
+            if (!*s->calls || (i && parting(&t->stacks[i - 1], &t->stacks[i]) > level) ||
+                !(strstr(s->text, "output_hidden_states=True") || strstr(s->text, ".hidden_states")) ||
+                !last_layers(p, s->calls, i, end, &from))
+                continue;
+            const char *name = s->nbindings ? arena_str(p->arena, s->binding[0].name) : NULL, *number, *next = NULL;
+            const int last = name ? local_end(t, end, level, name) : line_end(t, level, end, t->stacks[i].end[level]);
+            for (int k = from > i ? from - 1 : i; k <= end; k++) {
+                const int slot = p->calls[k].outs[0];
+                number = k < from ? "" : next ? next : listed_below(p->modules[p->calls[k].scope].path, s->calls);
+                next = k < end ? listed_below(p->modules[p->calls[k + 1].scope].path, s->calls) : NULL;
+                if (!number || (next && atoi(next) == atoi(number) && *number) || until[slot] >= last)
+                    continue;
+                until[slot] = last;
+                by[slot] = name;
+            }
+        }
+}
+
 static bool
 same_text(const char *a, const char *b)
 {
@@ -3225,6 +3317,7 @@ python_holds(const struct program *p, unsigned most, const char ***by)
         hold_traced(p, until);
     if (most & HOLD_WEIGHTS)
         hold_weights(&t, until);
+    hold_states(&t, until, *by);
     for (int i = 0; i < p->ncalls; i++)
         if (p->calls[i].attribute && until[p->calls[i].kept] < i)
             until[p->calls[i].kept] = i;
