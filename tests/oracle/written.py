@@ -864,6 +864,133 @@ class M(nn.Module):
             x = F.gelu(m(x) + s(x))
         return sum((x @ w.t()).mean() for w in self.heads)
 """
+AGAIN_FREE = """
+class Block(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.norm, self.one, self.two = nn.LayerNorm(64), nn.Linear(64, 256), nn.Linear(256, 64)
+    def forward(self, x):
+        return x + self.two(torch.tanh(self.one(self.norm(x))))
+class M(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.put = nn.Linear(64, 64)
+        self.blocks = nn.ModuleList([Block(), Block()])
+    def forward(self, x):
+        base = self.put(x) * 2
+        y = base.cos()
+        for k in range(2):
+            with torch.set_grad_enabled(k == 1):
+                y = base + y
+                for b in self.blocks:
+                    y = b(y)
+        return y.exp()
+"""
+SKIPS = """
+class Norm(nn.Module):
+    def __init__(self, n):
+        super().__init__()
+        self.weight, self.bias = nn.Parameter(torch.ones(n)), nn.Parameter(torch.zeros(n))
+    def forward(self, x):
+        y = (x - x.mean(1, keepdim=True)) / (x.var(1, keepdim=True) + 1e-6).sqrt()
+        return self.weight.view(1, -1, 1, 1) * y + self.bias.view(1, -1, 1, 1)
+class Block(nn.Module):
+    def __init__(self, n):
+        super().__init__()
+        self.norm, self.conv, self.back = Norm(n), nn.Conv2d(n, 2 * n, 3, padding=1), nn.Conv2d(2 * n, n, 1)
+        self.beta = nn.Parameter(torch.zeros(1, n, 1, 1))
+    def forward(self, x):
+        return x + self.back(F.gelu(self.conv(self.norm(x)))) * self.beta
+class M(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.put, self.out = nn.Conv2d(3, 12, 3, padding=1), nn.Conv2d(12, 3, 3, padding=1)
+        self.down = nn.ModuleList([nn.Conv2d(n, 2 * n, 2, 2) for n in (12, 24)])
+        self.up = nn.ModuleList([nn.ConvTranspose2d(2 * n, n, 2, 2) for n in (24, 12)])
+        self.enc, self.dec = (nn.ModuleList([Block(n) for n in k]) for k in ((12, 24), (24, 12)))
+    def forward(self, x):
+        x = self.put(x)
+        kept = []
+        for enc, down in zip(self.enc, self.down):
+            x = enc(x)
+            kept.append(x)
+            x = down(x)
+        for dec, up, skip in zip(self.dec, self.up, kept[::-1]):
+            x = up(x)
+            x = x + skip
+            x = dec(x)
+        return self.out(x)
+"""
+QUERIES = """
+class M(B):
+    def __init__(self):
+        super().__init__()
+        self.queries, self.cls = nn.Embedding(8, 64), nn.Parameter(torch.zeros(1, 1, 64))
+    def forward(self, x):
+        q = self.queries.weight.unsqueeze(0).repeat(x.shape[0], 1, 1)
+        cls = self.a(x).mean(1, keepdim=True).relu()
+        s = x.cos()
+        for k in range(3):
+            x = torch.tanh(q + x)
+            w = F.softmax(q @ x.transpose(1, 2), -1)
+            w = F.dropout(w.type_as(x), 0.25, self.training)
+            s = w.exp() @ s
+            ctx = (w.cos() + w) @ x
+            x = ctx.exp() * s + self.b(cls)
+        return x * self.cls
+"""
+CRITERION = """
+class M(B):
+    def dice(self, x, y):
+        p = torch.sigmoid(x).flatten(1)
+        y = y.flatten(1)
+        return (1 - 2 * (p * y).sum(1) / (p.sum(1) + y.sum(1) + 1)).mean()
+    def forward(self, x, y):
+        h = self.b(torch.tanh(self.a(x)))
+        noise = h.new_empty(h.shape[0], 8, 1).normal_()
+        h = h * noise
+        loss = self.dice(h, y)
+        h = h.exp()
+        loss = loss + self.dice(h, y)
+        return loss
+"""
+SAMPLED = """
+class M(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.conv, self.move = nn.Conv2d(3, 8, 3, padding=1), nn.Linear(32, 2)
+    def forward(self, x):
+        v = self.conv(x)
+        g = torch.tanh(self.move(x.mean(1)).unsqueeze(1).repeat(1, 32, 1, 1).cumsum(2)[:, :, :32].contiguous())
+        y = F.grid_sample(v, g.to(v.dtype), align_corners=False)
+        return F.interpolate(y.float(), scale_factor=2.0, mode="bilinear").exp()
+"""
+STATES = """
+from types import SimpleNamespace
+class Layer(B):
+    def forward(self, x):
+        return x + self.b(torch.tanh(self.a(x)))
+class Encoder(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.put, self.layers = nn.Linear(64, 64), nn.ModuleList([Layer() for _ in range(4)])
+        self.requires_grad_(False)
+    def forward(self, x, output_hidden_states=False):
+        x = self.put(x)
+        states = (x,)
+        for layer in self.layers:
+            x = layer(x)
+            if output_hidden_states:
+                states = states + (x,)
+        return SimpleNamespace(last_hidden_state=x, hidden_states=states)
+class M(B):
+    def __init__(self):
+        super().__init__()
+        self.enc = Encoder()
+    def forward(self, x):
+        states = self.enc(x, output_hidden_states=True).hidden_states
+        return self.b(torch.tanh(self.a(states[-1] + states[2])))
+"""
 PLACED = """
 class M(B):
     def __init__(self):
@@ -1038,13 +1165,20 @@ CASES = {  # name: (classes, entry, entry of the step where it is another, optio
         for n, text in (
             *SPECTRAL.items(),
             ("copied", COPIED % "z = self.target(x)"),
-            
+            ("again_free", AGAIN_FREE),
             ("lists", LISTS),
             ("placed", PLACED),
+            ("queries", QUERIES),
             ("windows", WINDOWS),
             ("frequencies", FREQUENCIES),
         )
     },
+    **{
+        n: (text, entry(IMAGE, "None", "out.sum()"), None, ["--loss=sum"], steps.PRECISIONS)
+        for n, text in (("skips", SKIPS), ("sampled", SAMPLED))
+    },
+    "states": (STATES, entry(X, "None", "out.sum()"), None, ["--loss=sum", "--freeze=enc.*"], steps.PRECISIONS),
+    "criterion": (CRITERION, entry(RATED, "None", "out"), None, ["--loss=output"], steps.PRECISIONS),
     "copied_frozen": (
         COPIED % "with torch.no_grad():\n            z = self.target(x)",
         entry(X, "None", "out.sum()"),
