@@ -2278,6 +2278,21 @@ reads_twin(struct dynamo *d, const struct group *g, const char *name, const stru
     return twin;
 }
 
+/* Whether the function that made a call began again behind it, in frames that are the same: "[f(x, c) for c in cs]". */
+static bool
+began_again(const struct dynamo *d, const struct call *made)
+{
+    const struct program *p = d->l->p;
+    const char *first = made->stack;
+    for (const struct call *c = p->calls; first && c < made; c++)
+        if (c->stack && c->scope == made->scope && python_earlier(d->l->a, c->stack, first))
+            first = c->stack;
+    bool again = false;
+    for (const struct call *c = made + 1; first != made->stack && c < p->calls + p->ncalls && !again; c++)
+        again = c->stack && c->scope == made->scope && strcmp(c->stack, first) == 0;
+    return again;
+}
+
 /* The same call again: duplicates were merged in the file, but both ran. Results of calls that return several are
  * getitem, whatever was called; was: what the file calls the one that is read, NULL unknown. */
 static int
@@ -2342,6 +2357,13 @@ lost_duplicate(struct dynamo *d, const struct group *g, const char *name, int sl
                         "the exporter merged %s with an equal call, and perhaps the cast that it reads",
                         spelled_bare(again.target));
     }
+    const struct call *operand =
+        again.nargs && again.args[0].kind == ARG_SLOT ? group_maker(p, (int)again.args[0].i) : NULL;
+    if (operand && operand->scope == p->calls[i].scope && again.args[0].i == p->calls[i].args[0].i &&
+        has_gradient(d->l, operand->outs[0]) && began_again(d, operand))
+        graph_doubt(d->l->g, reader->name, reader->op, "memlint.export",
+                    "the exporter merged %s with that of another run of its function, and perhaps what it reads",
+                    spelled_bare(again.target));
     int first = p->ncalls;
     bool other = detach_other(d, g, &again);
     bool unseen = !stack && !other && again.op && again.op->grad &&
