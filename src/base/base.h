@@ -359,6 +359,7 @@ enum alternative {
     ALTERNATIVE_WEIGHTS,   /* attention's, in what its function returns */
     ALTERNATIVE_CHECKPOINTS,
     ALTERNATIVE_CELLS,        /* recurrent layers step by step, without cuDNN */
+    ALTERNATIVE_PARTS,        /* of what is taken apart on a line that was lost: where it is made */
     ALTERNATIVE_MERGED,       /* calls, with equal ones: right behind those */
     ALTERNATIVE_KERNEL,       /* a library's own, which makes nothing in between */
     ALTERNATIVE_FACT_DROPOUT, /* without what libraries' sources say of it, and so on */

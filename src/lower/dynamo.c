@@ -204,7 +204,11 @@ lower_dynamo(struct lowering *l)
         traced_lines(l);
     if (graph_torch(l->g) >= CLONES_NO_MORE && !d.trained)
         lost_unseen(l);
-    python_parts(d.l->p);
+    if (python_parts(l->p, setup_instead(l->s, ALTERNATIVE_PARTS)))
+        program_assume(
+            l->p, ALTERNATIVE_PARTS,
+            "tensors are taken apart before the line that reads their parts, where the file has lost the one "
+            "that does it");
     if (fx_says(l, SAYS_KEEPS))
         python_attributes(d.l->p);
     casts_made(l);

@@ -290,8 +290,9 @@ bool python_holds_alike(const struct program *p, const struct program *q);
  * a function of attention returns beside its result. What can't be told apart is a doubt. */
 void python_attributes(struct program *p);
 bool python_keeps(const char *stack); /* whether a line of a stack may bind an attribute */
-/* Moves calls of several results that have no stack before the line that reads these, unless it takes them apart. */
-void python_parts(struct program *p);
+/* Moves calls of several results that have no stack before the line that reads these, unless it takes them apart; with
+ * `early` right behind what made their tensor, where both are possible. Whether that is so of any. */
+bool python_parts(struct program *p, bool early);
 /* Fills p->regions with what the program's own lines put under torch.utils.checkpoint; those of a conditional
  * expression only when asked. What can't be told apart is a doubt. */
 void python_checkpoints(struct program *p, bool conditional);

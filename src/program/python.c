@@ -586,7 +586,8 @@ next_written(const struct spelling *s, const char *text, const char *p, const ch
         bool sign = s->sign && *p == *s->sign && strncmp(p, s->sign, s->width) == 0 && s->alone == alone(text, p) &&
                     !(s->alone && isdigit((unsigned char)p[1])) && (!power || s->width == 2);
         width = power ? 2 : 1;
-        if (sign || (*p == *s->stem && strncmp(p, s->stem, s->len) == 0 &&
+        const bool word = p == text || (!isalnum((unsigned char)p[-1]) && p[-1] != '_'); /* no "unsqueeze" */
+        if (sign || (word && *p == *s->stem && strncmp(p, s->stem, s->len) == 0 &&
                      (p[s->len] == '(' || (p[s->len] == '_' && p[s->len + 1] == '(')))) {
             *next = p + (sign ? s->width : 1);
             return p;
@@ -1605,11 +1606,14 @@ local_end(struct tracer *t, int from, int level, const char *name)
         n = gone(t, from, level, i, last, names, n, &made);
         if (!n)
             return unseen_line(t, level, last_read(t, made, i), i);
-        const struct spot *s = t->stacks[i].n > level ? &t->stacks[i].at[level] : NULL;
+        int own = i; /* of the line's calls the first that has it for itself */
+        while (own < last && t->stacks[own].borrowed)
+            own++;
+        const struct spot *s = t->stacks[own].n > level ? &t->stacks[own].at[level] : NULL;
         const int unseen = lineless(t, i, level) ? rebound_unseen(t, i, level, names[0]) : -1;
         if (unseen >= 0)
             return unseen;
-        if (s && (!t->stacks[i].borrowed || s->line >= t->stacks[from].at[level].line)) /* else it ran before */
+        if (s && (!t->stacks[own].borrowed || s->line >= t->stacks[from].at[level].line)) /* else it ran before */
             n = rebind(s, names, n, &bound);
         const struct round *round = n < 2 ? round_at(t, i, level) : NULL;
         if (round && !n)
@@ -2379,9 +2383,10 @@ writes_parts(const char *text)
 }
 
 /* Where call i, which has no stack, ran if the line of the call that reads it takes nothing apart: before the calls of
- * that line. Where a function out of sight reads it, that takes it apart, too. */
+ * that line, or right behind what made its tensor, where *either says that both may be: `early` asks for the latter.
+ * Where a function out of sight reads it, that takes it apart, too. */
 static int
-place_of_parts(struct tracer *t, int i, int user)
+place_of_parts(struct tracer *t, int i, int user, bool early, bool *either)
 {
     const struct call *calls = t->p->calls;
     bool between = false;
@@ -2394,12 +2399,14 @@ place_of_parts(struct tracer *t, int i, int user)
         const struct stack s = read_stack(t, &calls[k]);
         for (int m = 0; m < calls[k].nouts; m++)
             if (calls[k].outs[m] == in)
-                return to;
+                return *either && early ? k + 1 : to;
+        if (*either)
+            continue;
         bool beside = !s.n || parting(&s, &u) > level,
              view = target_is(calls[k].target, TARGET_VIEWS | TARGET_REORDERS);
-        if (!beside && !view && python_writes(u.at[level].text, calls[user].target))
-            graph_doubt(t->p->graph, calls[i].node, calls[i].target, NULL,
-                        "the line that takes this apart is lost, and the file does not show when it ran");
+        *either = !beside && !view && python_writes(u.at[level].text, calls[user].target);
+        if (*either)
+            continue;
         if (!beside && !view)
             break;
         between |= !beside;
@@ -2408,10 +2415,11 @@ place_of_parts(struct tracer *t, int i, int user)
     return to;
 }
 
-void
-python_parts(struct program *p)
+bool
+python_parts(struct program *p, bool early)
 {
     struct tracer t = tracer_new(p);
+    bool any = false;
     int *reader = NEWN(t.a, int, p->nslots), slot; /* per slot the first; moves leave those behind where they are */
     bool *made = NEWN(t.a, bool, p->nslots);
     for (int i = p->ncalls - 1; i >= 0; i--)
@@ -2426,11 +2434,14 @@ python_parts(struct program *p)
         }
         if (call.stack || call.nouts < 2 || in < 0 || !made[in] || user == p->ncalls)
             continue;
-        int to = place_of_parts(&t, i, user);
+        bool either = false;
+        int to = place_of_parts(&t, i, user, early, &either);
+        any |= either;
         memmove(&p->calls[to + 1], &p->calls[to], sizeof(call) * (size_t)(i - to));
         p->calls[to] = call;
     }
     arena_free(t.a);
+    return any;
 }
 
 /* The variable that the reader's line names and no line was seen to bind: the statement of a lost call did. NULL
@@ -2502,8 +2513,8 @@ given_name(struct tracer *t, int i, int level)
 }
 
 /* A call that the exporter lost has the frames that its input's maker and its reader share. Its statement is taken for
- * the maker's, unless it parts a tensor and that line does not (then it is the reader's, or a line that nothing is
- * known of), the reader's line calls a module that nothing else shows, or it calls the result by a name of its own. */
+ * the maker's, unless it parts a tensor and that line does not (then it is the reader's, where this takes something
+ * apart or calls a function that reads it, or a line that nothing is known of), the reader's line calls a module that nothing else shows, or it calls the result by a name of its own. */
 static void
 borrow_stack(struct tracer *t, int from, int reader, bool parts, struct stack *s)
 {
@@ -2516,6 +2527,11 @@ borrow_stack(struct tracer *t, int from, int reader, bool parts, struct stack *s
             *s = (struct stack){.n = i + 1, .at = r->at, .borrowed = true};
             return;
         }
+    const char *reads = parts && r->n > n ? r->at[r->n - 1].text : "";
+    if (*reads && !writes_parts(reads) && !python_writes(reads, t->p->calls[reader].target)) {
+        *s = (struct stack){.n = r->n, .at = r->at, .borrowed = true}; /* a function out of sight makes and reads it */
+        return;
+    }
     bool beside = n < m->n && n < r->n && m->at[n].where == r->at[n].where, elsewhere;
     if (beside && !parts && r->n == n + 1 && returns_above(m, n) && calls_unseen(t, from, reader, n)) {
         *s = (struct stack){.n = n + 1, .at = r->at, .borrowed = true};
@@ -2693,7 +2709,9 @@ list_of(struct tracer *t, int from, int user, const char *name, int *level)
     if (*level >= s->n || *level >= u->n || !s->at || !u->at || s->at[*level].where != u->at[*level].where)
         return NULL;
     const struct spot *made = &s->at[*level], *read = &u->at[*level];
-    if (!strchr(read->text, '[') || (binds(made, name) && mentions(read, name)))
+    const bool same = same_spot(made, read) && line_end(t, *level, from, user) >= user; /* which makes it */
+    if (same || !strchr(read->text, '[') ||
+        (binds(made, name) && mentions(read, name) && local_end(t, from, *level, name) >= user))
         return NULL;
     size_t len;
     for (const char *p = read->text; (p = next_name_read(read, p, &len)); p += len) {
@@ -2723,8 +2741,11 @@ same_element(struct tracer *t, int i, int j, int level)
 static bool
 grown(struct tracer *t, const char *list, int from, int user, int level)
 {
-    const char *text = t->stacks[user].at[level].text, *at = strstr(text, arena_printf(t->a, "%s[", list));
+    const struct spot *made = &t->stacks[from].at[level], *read = &t->stacks[user].at[level];
+    const char *text = read->text, *at = strstr(text, arena_printf(t->a, "%s[", list));
     char *end = NULL;
+    if (made->nbindings && mentions(read, made->binding[0].name)) /* which may have been put there behind the loop */
+        return false;
     const long n = at ? strtol(at + strlen(list) + 1, &end, 10) : 0;
     int nth = 0, all = 0;
     for (int k = 0; k < user; k++) {
@@ -2780,8 +2801,11 @@ python_most(const char *line)
 {
     int n = 0, subscript = 0;
     for (const char *p = line; *(p += strcspn(p, "([+-*/@<>&|^~%],")); p++) {
+        const char before = p > line ? p[p > line + 1 && p[-1] == ' ' ? -2 : -1] : '(';
+        const bool list = *p == '[' && strchr("([,=", before), number = *p == '-' && strchr("([,:=", before);
         subscript += (*p == '[') - (*p == ']');
-        n += strchr("([+-*/@<>&|^~%", *p) || (*p == ',' && subscript > 0);
+        n += (strchr("([+-*/@<>&|^~%", *p) && !list && !(number && isdigit((unsigned char)p[1]))) ||
+             (*p == ',' && subscript > 0);
     }
     return n;
 }
@@ -2901,6 +2925,22 @@ period(struct arena *a, const struct program *p, int i, int end)
     return 2 * n < 3 * every ? n : every;
 }
 
+/* Whether calls i to end - 1 that are of its own line are several, none of which this writes; views apart. */
+static bool
+writes_none(const struct program *p, int i, int end, const char *line)
+{
+    int n = 0;
+    bool any = false;
+    for (int k = i; k < end && !any; k++) {
+        const char *target = p->calls[k].target;
+        const bool own = strcmp(p->calls[k].stack, p->calls[i].stack) == 0 &&
+                         !target_is(target, TARGET_VIEWS | TARGET_REORDERS | TARGET_KEEPS | TARGET_COPIES);
+        n += own;
+        any |= own && python_writes(line, target);
+    }
+    return !any && n > 1;
+}
+
 /* Behind the calls of one statement from call i on, if its line writes fewer than those: functions ran them whose names
  * the file does not have, as it has frames of forward() alone. Libraries' lines are known better, and are no such. -1
  * it shows all. */
@@ -2918,7 +2958,9 @@ hidden_end(struct arena *a, const struct program *p, int i)
     const char *line = arena_strn(a, text + strspn(text, " "), strcspn(text + strspn(text, " "), "\n")),
                *file = arena_strn(a, frame, (size_t)(text - frame));
     bool known = strstr(file, "site-packages/") != NULL, loop = strstr(line, " for ") != NULL;
-    return !known && !loop && python_complete(line) && period(a, p, i, end) > python_most(line) ? end : -1;
+    if (known || loop || !python_complete(line))
+        return -1;
+    return period(a, p, i, end) > python_most(line) || writes_none(p, i, end, line) ? end : -1;
 }
 
 /* The most that functions can hold which the file does not show: what their calls make and read, until they return;
