@@ -991,6 +991,31 @@ class M(B):
         states = self.enc(x, output_hidden_states=True).hidden_states
         return self.b(torch.tanh(self.a(states[-1] + states[2])))
 """
+HALVES = """
+def join(inputs, dim):
+    one, other = [], []
+    for x in inputs:
+        a, b = torch.chunk(x, 2, dim)
+        one.append(a)
+        other.append(b)
+    return torch.cat([torch.cat(one, dim), torch.cat(other, dim)], dim)
+class M(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.enc = nn.ModuleList([nn.Sequential(nn.Conv2d(i, o, 3, padding=1), nn.PReLU()) for i, o in ((3, 8), (8, 16))])
+        self.dec = nn.ModuleList([nn.Sequential(nn.Conv2d(2 * i, o, 3, padding=1), nn.PReLU()) for i, o in ((16, 8), (8, 4))])
+    def forward(self, x):
+        kept = []
+        for layer in self.enc:
+            x = layer(x)
+            kept.append(x)
+        x = x.tanh()
+        for k in range(len(self.dec)):
+            x = join([x, kept[-1 - k]], 1)
+            x = self.dec[k](x)
+            x = x[..., 1:].cumsum(-1).repeat(1, 1, 1, 2)[..., :32]
+        return x.exp()
+"""
 PLACED = """
 class M(B):
     def __init__(self):
@@ -1175,7 +1200,7 @@ CASES = {  # name: (classes, entry, entry of the step where it is another, optio
     },
     **{
         n: (text, entry(IMAGE, "None", "out.sum()"), None, ["--loss=sum"], steps.PRECISIONS)
-        for n, text in (("skips", SKIPS), ("sampled", SAMPLED))
+        for n, text in (("skips", SKIPS), ("sampled", SAMPLED), ("halves", HALVES))
     },
     "states": (STATES, entry(X, "None", "out.sum()"), None, ["--loss=sum", "--freeze=enc.*"], steps.PRECISIONS),
     "criterion": (CRITERION, entry(RATED, "None", "out"), None, ["--loss=output"], steps.PRECISIONS),
