@@ -72,18 +72,19 @@ struct frames { /* of a program's calls and of its copies', each read once */
     int n, cap, nplaces;
     char *key;
     int cap_key;
+    int nlast, cap_last;
+    struct frame { /* of the stack that was parsed last: the next one begins like it */
+        const char *text, *module;
+        size_t size; /* with what ends it, a new line or the stack's end */
+        bool forward;
+        struct spot spot;
+    } * last;
     int nread, cap_read;
     struct reading { /* by the texts' addresses: calls have them in common */
         const char *stack, *scopes;
         struct stack read;
     } * reading;           /* open addressing, cap_read is a power of two */
     struct frames *before; /* of the file's first program, which outlives this one; NULL none */
-    struct names *texts;   /* for such others, whose texts stand elsewhere: of a stack the last in `known` */
-    int nknown;
-    struct known {
-        const struct reading *of;
-        int older; /* of the same stack, -1 none */
-    } * known;
 };
 
 struct round { /* of a loop whose body is one line: the call's, which is the line's frame and where it ends */
@@ -356,9 +357,11 @@ frame_spot(struct frames *f, const char *frame, const char *end, const char *mod
     f->key = arena_grow(f->a, f->key, &f->cap_key, (int)(n + m), 1);
     memcpy(f->key, frame, n);
     memcpy(f->key + n, module, m);
-    int at = names_find(f->spots, f->key);
-    if (at >= 0)
-        return f->spot[at];
+    for (const struct frames *of = f; of; of = of->before) {
+        int at = names_find(of->spots, f->key);
+        if (at >= 0)
+            return of->spot[at];
+    }
     const char *text = memchr(frame, '\n', n), *line = strstr(frame, "\", line "), *in = strstr(line, ", in ");
     const char *function = arena_printf(f->a, "%.*s %.*s", (int)(line - frame), frame, (int)(text - in), in);
     text += 1 + strspn(text + 1, " ");
@@ -374,25 +377,45 @@ frame_spot(struct frames *f, const char *frame, const char *end, const char *mod
     return *PUSH(f->a, f->spot, f->n, f->cap) = spot;
 }
 
+/* What the text there says of a frame, without its module; false: it is none. */
+static bool
+read_frame(struct frame *to, const char *p)
+{
+    const char *end = strchr(p, '\n'), *line = strstr(p, "\", line "), *in = line ? strstr(line, ", in ") : NULL;
+    if (!end || !in || in > end)
+        return false;
+    *to = (struct frame){.text = p, .size = (size_t)(end + 1 + strcspn(end + 1, "\n") - p) + 1};
+    to->forward = strncmp(in, ", in forward\n", 13) == 0;
+    return true;
+}
+
 static struct stack
 parse_stack(struct frames *f, const struct call *c)
 {
     struct stack s = {0};
     int n = 0, depth = 0, cap = 0;
-    const char **scope = scope_list(f->a, c->scopes, &n);
+    const char **scope = scope_list(f->a, c->scopes, &n), *end;
     int nscopes = n - 1; /* the last entry is the call itself */
-    for (const char *p = c->stack ? c->stack : ""; (p = python_frame(p));) {
-        const char *end = strchr(p, '\n'), *line = strstr(p, "\", line "), *in = line ? strstr(line, ", in ") : NULL;
-        if (!end || !in || in > end)
-            break;
-        depth += strncmp(in, ", in forward\n", 13) == 0;
+    for (const char *p = c->stack; (p = python_frame(p)); p = end) {
+        struct frame read, *own = s.n < f->nlast ? &f->last[s.n] : NULL;
+        if (!own || strncmp(own->text, p, own->size) != 0) {
+            if (!read_frame(&read, p))
+                break;
+            f->nlast = s.n;
+            own = PUSH(f->a, f->last, f->nlast, f->cap_last);
+            *own = read;
+        }
+        end = p + own->size - 1;
+        depth += own->forward;
         const char *module = nscopes < 1 ? "" : scope[depth < 1 ? 0 : depth <= nscopes ? depth - 1 : nscopes - 1];
-        const char *next = end + 1 + strcspn(end + 1, "\n");
+        if (!own->module || strcmp(own->module, module) != 0) {
+            own->spot = frame_spot(f, p, end, module);
+            own->module = module;
+        }
         struct spot *spot = PUSH(f->a, s.at, s.n, cap);
-        *spot = frame_spot(f, p, next, module);
+        *spot = own->spot;
         spot->path = path_in(f, s.n > 1 ? spot[-1].path : NULL, spot);
         spot->calls = depth < nscopes ? scope[depth] : "";
-        p = next;
     }
     return s;
 }
@@ -406,43 +429,6 @@ reading_at(const struct frames *f, const char *stack, const char *scopes)
     while (f->reading[at].stack && (f->reading[at].stack != stack || f->reading[at].scopes != scopes))
         at = (at + 1) & (f->cap_read - 1);
     return &f->reading[at];
-}
-
-static const char *
-or_empty(const char *text)
-{
-    return text ? text : "";
-}
-
-/* What was read of stacks, by their text. */
-static void
-index_readings(struct frames *f)
-{
-    f->texts = names_new(f->a);
-    f->known = NEWN(f->a, struct known, f->nread + 1);
-    f->nknown = 0;
-    for (int i = 0; i < f->cap_read; i++) {
-        const struct reading *r = &f->reading[i];
-        if (!r->stack)
-            continue;
-        f->known[f->nknown] = (struct known){r, names_find(f->texts, r->stack)};
-        names_put(f->texts, r->stack, f->nknown++);
-    }
-}
-
-/* The reading of texts like a call's; NULL none. */
-static const struct reading *
-read_before(struct frames *f, const struct call *c)
-{
-    const struct reading *same = f->nread ? reading_at(f, c->stack, c->scopes) : NULL;
-    if (same && same->stack)
-        return same;
-    if (f->nknown < f->nread)
-        index_readings(f);
-    int at = f->nread ? names_find(f->texts, c->stack) : -1;
-    while (at >= 0 && strcmp(or_empty(f->known[at].of->scopes), or_empty(c->scopes)) != 0)
-        at = f->known[at].older;
-    return at >= 0 ? f->known[at].of : NULL;
 }
 
 static struct stack
@@ -462,8 +448,9 @@ read_stack(struct tracer *t, const struct call *c)
     }
     struct reading *r = reading_at(f, c->stack, c->scopes);
     if (!r->stack) {
-        const struct reading *known = f->before ? read_before(f->before, c) : NULL;
-        *r = (struct reading){c->stack, c->scopes, known ? known->read : parse_stack(f, c)};
+        const struct reading *before =
+            f->before && f->before->nread ? reading_at(f->before, c->stack, c->scopes) : NULL;
+        *r = (struct reading){c->stack, c->scopes, before && before->stack ? before->read : parse_stack(f, c)};
         f->nread++;
     }
     return r->read;
