@@ -861,17 +861,18 @@ find_modules(struct tracer *t, int level, int i, int j)
     int modules = 0, written = 0;
     const char *module = "";
     bool lists = false;
-    for (const char *p = s->text; *p; p++)
-        written += *p == '(';
     for (int k = i; k < j; k++) {
         const char *calls = t->stacks[k].at[level].calls;
         modules += *calls && strcmp(calls, module) != 0;
         module = *calls ? calls : module;
-        lists |= path_number(s->calls, calls) != NULL;
     }
+    for (const char *p = s->text; *p && modules > 1; p++)
+        written += *p == '(';
     if (!s->nbindings || !*s->calls || modules < 2 || modules <= written || strstr(s->text, " for ") ||
         calls_method(t, level, i, j))
         return false;
+    for (int k = i; k < j && !lists; k++)
+        lists = path_number(s->calls, t->stacks[k].at[level].calls) != NULL;
     for (int k = i, first = i; k < j; k++) {
         const char *calls = t->stacks[k].at[level].calls, *next = k + 1 < j ? t->stacks[k + 1].at[level].calls : "";
         module = *calls ? calls : module;
@@ -1145,36 +1146,39 @@ written_at(struct tracer *t, int i, int level, const char *text)
     return times == all ? at : times ? NULL : python_subscript(t->a, &t->p->calls[i], text);
 }
 
-/* The next name of a variable in an expression, from p on: no attribute, no function, no keyword of a call. */
-static const char *
-next_variable(const char *p, size_t *len)
+/* The length of the variable's name that the text begins with: no function, no keyword of a call; 0 it is none. */
+static size_t
+variable_at(const char *p)
 {
     static const char *const others[] = {"self", "torch", "F",    "nn",    "math",  "np",  "return",
                                          "if",   "else",  "not",  "in",    "for",   "and", "or",
                                          "is",   "None",  "True", "False", "lambda"};
+    const size_t n = isdigit((unsigned char)*p) ? 0 : python_name(p);
+    bool other = p[n] == '(' || (p[n] == '=' && p[n + 1] != '=');
+    for (int i = 0; i < COUNT(others) && n && !other; i++)
+        other = *others[i] == *p && strlen(others[i]) == n && strncmp(others[i], p, n) == 0;
+    return other ? 0 : n;
+}
+
+/* The next name of a variable in an expression, from p on: no attribute. */
+static const char *
+next_variable(const char *p, size_t *len)
+{
     for (; *p; p += *len) {
-        *len = 1;
+        if ((*len = variable_at(p)))
+            return p;
         if (*p == '"' || *p == '\'') {
             const char *end = strchr(p + 1, *p);
             *len = end ? (size_t)(end - p) + 1 : strlen(p);
-            continue;
+        } else if (*p == '.') {
+            *len = 1 + python_name(p + 1);
+        } else if (isdigit((unsigned char)*p)) {
+            for (*len = python_name(p); p[*len] == '.'; *len += python_name(p + *len))
+                ++*len;
+        } else {
+            const size_t n = python_name(p);
+            *len = n ? n : 1;
         }
-        if (!isalpha((unsigned char)*p) && *p != '_') {
-            *len = isdigit((unsigned char)*p)
-                       ? strspn(p, "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_.")
-                       : 1;
-            if (*p == '.')
-                while (isalnum((unsigned char)p[*len]) || p[*len] == '_')
-                    ++*len;
-            continue;
-        }
-        while (isalnum((unsigned char)p[*len]) || p[*len] == '_')
-            ++*len;
-        bool other = p[*len] == '(' || (p[*len] == '=' && p[*len + 1] != '=');
-        for (int i = 0; i < COUNT(others) && !other; i++)
-            other = *others[i] == *p && strlen(others[i]) == *len && strncmp(others[i], p, *len) == 0;
-        if (!other)
-            return p;
     }
     return NULL;
 }
@@ -1183,10 +1187,11 @@ next_variable(const char *p, size_t *len)
 static bool
 nested(const char *text, const char *target)
 {
-    const char *end = text + strlen(text), *at, *next;
-    for (int n = 0; (at = written(text, end, target, n)) && (next = written(text, end, target, n + 1)); n++) {
+    const struct spelling s = spelling_of(target);
+    const char *end = text + strlen(text), *next = text, *at = next_written(&s, text, text, end, &next), *then;
+    for (; at && (then = next_written(&s, text, next, end, &next)); at = then) {
         int open = 0;
-        for (const char *p = at; p < next; p++)
+        for (const char *p = at; p < then; p++)
             open += (*p == '(') - (*p == ')');
         if (open > 0)
             return true;
@@ -1202,7 +1207,8 @@ variable_before(const char *text, const char *end, size_t *len, char *before)
     while (name > text && (isalnum((unsigned char)name[-1]) || name[-1] == '_'))
         name--;
     *before = sign_before(text, name);
-    return name < end && next_variable(name, len) == name && name + *len == end ? name : NULL;
+    *len = variable_at(name);
+    return name < end && name + *len == end ? name : NULL;
 }
 
 static void
@@ -1223,7 +1229,7 @@ see_operands(struct tracer *t, const struct call *c, const char *text, const cha
         see(t, seen, name, len, &c->args[0]);
     const char *other = sign + strspn(sign, "*/+-@=");
     other += strspn(other, " ");
-    const char *behind = next_variable(other, &len) == other ? other + len : NULL;
+    const char *behind = (len = variable_at(other)) ? other + len : NULL;
     const bool sum = *sign == '+' || (*sign == '-' && sign[1] != '='), alone = behind && strchr(",);]", *behind);
     if (!behind || c->nargs < 2 ||
         !(alone || (*behind == ' ' && (sum ? strchr("+-", behind[1]) != NULL : behind[1] != '*'))))
@@ -1268,15 +1274,14 @@ see_names(struct tracer *t, int i, struct sights *seen)
     } else if (!isalpha((unsigned char)*from)) {
         see_operands(t, c, text, from, seen);
     } else if (from[-1] == '.' && (name = variable_before(text, from - 1, &len, &before))) {
-        size_t other; /* "module.mean(x)" */
-        const char *bracket = strchr(from, '(');
-        if (!strchr(".)]", before) && !(bracket && next_variable(bracket + 1, &other) == bracket + 1))
+        const char *bracket = strchr(from, '('); /* "module.mean(x)" */
+        if (!strchr(".)]", before) && !(bracket && variable_at(bracket + 1)))
             see(t, seen, name, len, &c->args[0]);
     } else {
         const char *bracket = from[-1] == '_' || isalnum((unsigned char)from[-1]) ? NULL : strchr(from, '(');
         if (bracket && c->args[0].kind == ARG_LIST)
             see_elements(t, &c->args[0], bracket, seen);
-        else if (bracket && next_variable(bracket + 1, &len) == bracket + 1 && strchr(",)", bracket[1 + len]))
+        else if (bracket && (len = variable_at(bracket + 1)) && strchr(",)", bracket[1 + len]))
             see(t, seen, bracket + 1, len, &c->args[0]);
     }
 }
@@ -1291,7 +1296,7 @@ see_argument(struct tracer *t, int i, int level, struct sights *seen)
     const struct arg *given = NULL;
     size_t len;
     int slot;
-    if (!arg || python_calls(arg, module) || next_variable(arg, &len) != arg || arg[len] != ')')
+    if (!arg || python_calls(arg, module) || !(len = variable_at(arg)) || arg[len] != ')')
         return;
     for (struct call_reads r = {&t->p->calls[i]}; (slot = next_read(&r)) >= 0;) {
         const int from = t->maker[slot];
