@@ -32,6 +32,9 @@ struct bound { /* a name that a line binds */
     const char *name;
     const char *from, *value, *end; /* the statement; to what, a part of the line's text */
     int of;                         /* how many names share the value */
+    const char *renamed;            /* the variable that is all of the value, "y = x"; NULL none */
+    size_t nrenamed;
+    const char *displayed; /* the bracket where the value begins that is a list, tuple or dictionary; NULL none */
 };
 
 struct spot {            /* a frame of a call */
@@ -42,6 +45,10 @@ struct spot {            /* a frame of a call */
     const char *calls; /* the module that it calls there; "" none */
     unsigned inners;   /* that the line calls, as bits; of frames alone */
     bool whole;        /* the line is all of a statement, as far as brackets tell */
+    bool returns;      /* what runs next at its level is of the next time that the function runs */
+    bool several;      /* statements, as far as a ";" tells */
+    bool library;      /* its file is an installed package's; of frames alone, as the next one */
+    bool traced;       /* it is a line of a traced graph's code */
     int nbindings;
     const struct bound *binding;
     int nreads, cap_reads;
@@ -130,7 +137,10 @@ tracer_new(const struct program *p)
 const char *
 python_entry(const char **list, size_t *len)
 {
-    const char *p = *list ? *list + strcspn(*list, "'\"") : "", *end = *p ? strchr(p + 1, *p) : NULL;
+    const char *p = *list ? *list : "", *end;
+    while (*p && *p != '\'' && *p != '"') /* mostly the second or third */
+        p++;
+    end = *p ? strchr(p + 1, *p) : NULL;
     *list = end ? end + 1 : NULL;
     *len = end ? (size_t)(end - p - 1) : 0;
     return end ? p + 1 : NULL;
@@ -237,13 +247,16 @@ augments(const struct bound *b)
     return strchr("+-*/@", b->value[-2]) != NULL;
 }
 
-/* The length of the variable that is all of the value, "y = x"; 0 it is none. */
-static size_t
-renamed(const struct bound *b)
+/* What the value is as far as it shows. */
+static void
+read_value(struct bound *b)
 {
     const char *value = b->value + strspn(b->value, " ");
     const size_t n = python_name(value);
-    return !augments(b) && value + n + strspn(value + n, " ") == b->end ? n : 0;
+    const bool all = n && !augments(b) && value + n + strspn(value + n, " ") == b->end;
+    b->renamed = all ? value : NULL;
+    b->nrenamed = all ? n : 0;
+    b->displayed = value < b->end && strchr("([{", *value) && strchr(")]}", b->end[-1]) ? value : NULL;
 }
 
 /* "x, y = f(z), w; v = g(x)": the names that a line binds, and to what. */
@@ -277,6 +290,7 @@ read_bindings(struct arena *a, const char *text, int *n)
             list[i].value = value;
             list[i].end = next ? next - 1 : end;
             list[i].of = each ? 1 : *n - first;
+            read_value(&list[i]);
             value = next ? next : value;
         }
     }
@@ -295,7 +309,8 @@ stores(const char *text)
 static struct spot
 read_line(struct arena *a, const char *text)
 {
-    struct spot s = {.text = text, .whole = python_complete(text)};
+    struct spot s = {.text = text, .whole = python_complete(text), .several = strchr(text, ';')};
+    s.returns = strncmp(text, "return", strlen("return")) == 0;
     if (!strstr(text, " = torch.ops."))
         s.binding = read_bindings(a, text, &s.nbindings);
     return s;
@@ -349,6 +364,14 @@ static const char *next_name_read(const struct spot *s, const char *p, size_t *l
 static int mentions(const struct spot *s, const char *name);
 static unsigned inners_in(const char *text);
 
+/* Whether it is one of a traced graph's code. */
+static bool
+is_traced(const char *frame)
+{
+    static const char begin[] = "File \"<eval_with_key>";
+    return strncmp(frame, begin, strlen(begin)) == 0;
+}
+
 /* The frame whose text ends there, in a function of that module. */
 static struct spot
 frame_spot(struct frames *f, const char *frame, const char *end, const char *module)
@@ -367,6 +390,8 @@ frame_spot(struct frames *f, const char *frame, const char *end, const char *mod
     text += 1 + strspn(text + 1, " ");
     struct spot spot = read_line(f->a, arena_strn(f->a, text, (size_t)(end - text)));
     spot.line = line_of(frame);
+    spot.library = strstr(function, "site-packages/");
+    spot.traced = is_traced(frame);
     spot.where = place_number(f, arena_printf(f->a, "%s %s", function, module));
     spot.function = place_number(f, function);
     spot.inners = inners_in(spot.text);
@@ -454,6 +479,14 @@ read_stack(struct tracer *t, const struct call *c)
         f->nread++;
     }
     return r->read;
+}
+
+/* The innermost frame of a call; NULL none. */
+static const struct spot *
+innermost(struct tracer *t, const struct call *c)
+{
+    const struct stack s = read_stack(t, c);
+    return s.n ? &s.at[s.n - 1] : NULL;
 }
 
 static void
@@ -679,19 +712,11 @@ python_overwrites(const char *line, const char *target, int n)
     return false;
 }
 
-/* Whether the line is a return, and what runs next at that level is of the next time that the function runs. */
-static bool
-returns(const struct spot *s)
-{
-    static const char word[] = "return";
-    return strncmp(s->text, word, strlen(word)) == 0;
-}
-
 /* Whether the line returned, and the next one is of another run of its function. */
 static bool
 returned(const struct spot *s, const struct spot *next)
 {
-    return returns(s) && (next->line < s->line || (next->line > s->line && s->whole));
+    return s->returns && (next->line < s->line || (next->line > s->line && s->whole));
 }
 
 static bool
@@ -709,7 +734,7 @@ returned_same(const struct tracer *t, int level, int i, int next)
 {
     const struct spot *s = &t->stacks[i].at[level];
     const char *target = t->p->calls[i].target;
-    return !t->stacks[i].borrowed && returns(s) && s->whole && !strstr(s->text, " for ") && same_call(t, i, next) &&
+    return !t->stacks[i].borrowed && s->returns && s->whole && !strstr(s->text, " for ") && same_call(t, i, next) &&
            t->stacks[i].n == level + 1 && python_times(s->text, target) == 1 &&
            !(target_is(target, TARGET_VIEWS) && strchr(s->text, '['));
 }
@@ -1376,14 +1401,12 @@ among(const char *const *names, int n, const char *from, size_t len)
     return -1;
 }
 
-/* Whether a list, tuple or dictionary that is written there has one of these names for an element. */
+/* Whether the list, tuple or dictionary that is written there has one of these names for an element. */
 static bool
-displays(const char *from, const char *end, const char *const *names, int n)
+displays(const struct bound *b, const char *const *names, int n)
 {
-    from += strspn(from, " ");
-    if (from == end || !strchr("([{", *from) || !strchr(")]}", end[-1]))
-        return false;
-    for (const char *p = from + 1, *next; p; p = next) {
+    const char *from = b->displayed, *end = b->end;
+    for (const char *p = from ? from + 1 : NULL, *next; p; p = next) {
         next = part_end(p, end - 1);
         const char *stop = next ? next - 1 : end - 1, *key = memchr(p, ':', (size_t)(stop - p));
         p = key && *from == '{' ? key + 1 : p;
@@ -1404,9 +1427,8 @@ rebind(const struct spot *s, const char **names, int n, const char **end)
         int left = 0;
         for (k = i; k < s->nbindings && s->binding[k].from == s->binding[i].from; k++) {
             const struct bound *b = &s->binding[k];
-            const char *value = b->value + strspn(b->value, " ");
-            size_t len = renamed(b);
-            if (left < MAX_NAMES && (len ? among(names, n, value, len) >= 0 : displays(b->value, b->end, names, n)))
+            if (left < MAX_NAMES &&
+                (b->renamed ? among(names, n, b->renamed, b->nrenamed) >= 0 : displays(b, names, n)))
                 now[left++] = b->name;
         }
         for (int j = 0; j < n; j++) {
@@ -1497,7 +1519,7 @@ result_name(const struct tracer *t, int from, int i, int level, const char *cons
     if (caller->binding[0].of != caller->nbindings ||
         !plain_call(caller->binding[0].value, caller->binding[0].end, caller->calls))
         return NULL;
-    if (!returns(&s->at[level])) {
+    if (!s->at[level].returns) {
         bool alike = caller->nbindings > 1 && made->nbindings == caller->nbindings &&
                      binds(&s->at[level], made->binding[0].name);
         for (int k = 1; alike && k < made->nbindings && made->binding[k].of == made->nbindings; k++)
@@ -2014,7 +2036,7 @@ looped_end(struct tracer *t, int user, int level, int end, const char **by)
 static bool
 is_part(const struct spot *maker, const struct spot *reader)
 {
-    return !returns(maker) && reader->line > maker->line && reader->whole && (returns(reader) || reader->nbindings);
+    return !maker->returns && reader->line > maker->line && reader->whole && (reader->returns || reader->nbindings);
 }
 
 /* The name that the line binds to what call `from` makes, its result number `out`, and which the reader's line mentions
@@ -2026,7 +2048,7 @@ name_of(struct tracer *t, int from, int out, int user, int level)
     const char *at = s->nbindings > 1 ? written_at(t, from, level, s->text) : NULL, *name = NULL;
     for (int i = 0, nth = 0; i < s->nbindings; i++) {
         const struct bound *b = &s->binding[i];
-        bool here = at ? at >= (b->of == 1 && augments(b) ? b->from : b->value) && at < b->end : !renamed(b);
+        bool here = at ? at >= (b->of == 1 && augments(b) ? b->from : b->value) && at < b->end : !b->renamed;
         if (!here)
             continue;
         if (!name || (t->p->calls[from].nouts > 1 && nth <= out))
@@ -2251,7 +2273,7 @@ static const struct bound *
 next_statement(struct tracer *t, int from, int user, int level)
 {
     const struct spot *s = &t->stacks[from].at[level];
-    const char *at = strchr(s->text, ';') ? written_at(t, from, level, s->text) : NULL,
+    const char *at = s->several ? written_at(t, from, level, s->text) : NULL,
                *read = at ? written_at(t, user, level, s->text) : NULL;
     for (int i = 0; i < s->nbindings && read; i++)
         if (at >= s->binding[i].value && at < s->binding[i].end && read >= s->binding[i].end)
@@ -2488,8 +2510,7 @@ copied_inside(const struct tracer *t, int from, int copy, int reader, int n)
     const struct spot *called = &m->at[n], *reads = &r->at[n];
     return target_is(t->p->calls[copy].target, TARGET_COPIES) && m->n > n + 1 && called->whole &&
            reads->line == called->line + 1 && !python_calls(reads->text, "contiguous") &&
-           !python_calls(reads->text, "clone") && !returns(&m->at[m->n - 1]) &&
-           !python_in_torch(t->p->calls[from].stack);
+           !python_calls(reads->text, "clone") && !m->at[m->n - 1].returns && !python_in_torch(t->p->calls[from].stack);
 }
 
 /* The first name that a line may give to what the call makes; NULL none. */
@@ -2937,33 +2958,31 @@ writes_none(const struct program *p, int i, int end, const char *line)
  * the file does not have, as it has frames of forward() alone. Libraries' lines are known better, and are no such. -1
  * it shows all. */
 static int
-hidden_end(struct arena *a, const struct program *p, int i)
+hidden_end(struct tracer *t, int i)
 {
-    const char *stack = p->calls[i].stack, *frame = python_inner(stack), *text = frame ? strchr(frame, '\n') : NULL;
+    const struct program *p = t->p;
+    const struct spot *s = innermost(t, &p->calls[i]);
+    const char *stack = p->calls[i].stack;
     int end = i;
-    if (!text)
+    if (!s || s->library)
         return -1;
     for (size_t len = strlen(stack); end < p->ncalls && p->calls[end].stack; end++)
         if (strncmp(p->calls[end].stack, stack, len) != 0)
             break;
-    text++;
-    const char *line = arena_strn(a, text + strspn(text, " "), strcspn(text + strspn(text, " "), "\n")),
-               *file = arena_strn(a, frame, (size_t)(text - frame));
-    bool known = strstr(file, "site-packages/") != NULL, loop = strstr(line, " for ") != NULL;
-    if (known || loop || !python_complete(line))
+    if (!s->whole || strstr(s->text, " for "))
         return -1;
-    return period(a, p, i, end) > python_most(line) || writes_none(p, i, end, line) ? end : -1;
+    return period(t->a, p, i, end) > python_most(s->text) || writes_none(p, i, end, s->text) ? end : -1;
 }
 
 /* The most that functions can hold which the file does not show: what their calls make and read, until they return;
  * maker: per slot its call. Where `until` is NULL only whether there are any. */
 static bool
-hold_hidden(const struct program *p, const int *maker, int *until)
+hold_hidden(struct tracer *t, const int *maker, int *until)
 {
-    struct arena *a = arena_new();
+    const struct program *p = t->p;
     bool any = false;
     for (int i = 0; i < p->ncalls; i++) {
-        int end = hidden_end(a, p, i), slot;
+        int end = hidden_end(t, i), slot;
         any |= end > i;
         for (int k = i; k < end && until; k++) {
             const struct call *c = &p->calls[k];
@@ -2977,30 +2996,34 @@ hold_hidden(const struct program *p, const int *maker, int *until)
         }
         i = end > i ? end - 1 : i;
     }
-    arena_free(a);
     return any;
 }
 
 bool
 python_hides(const struct program *p)
 {
-    return hold_hidden(p, NULL, NULL);
+    struct tracer t = tracer_new(p);
+    bool any = hold_hidden(&t, NULL, NULL);
+    arena_free(t.a);
+    return any;
 }
 
 bool
 python_is_traced(const char *stack)
 {
     const char *p = stack ? python_inner(stack) : NULL;
-    return p && strncmp(p, "File \"<eval_with_key>", 21) == 0;
+    return p && is_traced(p);
 }
 
 bool
 python_traced(const struct program *p)
 {
-    bool any = false;
-    for (int i = 0; i < p->ncalls; i++)
-        any |= python_is_traced(p->calls[i].stack);
-    return any;
+    struct tracer t = tracer_new(p);
+    const struct spot *s = NULL;
+    for (int i = 0; i < p->ncalls && !(s && s->traced); i++)
+        s = innermost(&t, &p->calls[i]);
+    arena_free(t.a);
+    return s && s->traced;
 }
 
 /* Whether the call multiplies with a parameter, of a module that has no number for a name, as those of a Sequential;
@@ -3096,13 +3119,13 @@ python_attends(const struct program *p)
     struct arena *a = arena_new();
     const struct param **of = program_params(p, a);
     const int *maker = program_makers(p, a);
-    const bool *dropped = weights_dropped(p, a);
     bool any = false, stacks = false;
     for (int i = 0; i < p->ncalls; i++) {
         any |= attends(a, p, of, maker, i) >= 0;
         stacks |= p->calls[i].stack != NULL;
     }
-    for (int i = 0; i < p->nslots && !stacks; i++)
+    const bool *dropped = stacks ? NULL : weights_dropped(p, a);
+    for (int i = 0; i < p->nslots && dropped; i++)
         any |= dropped[i];
     arena_free(a);
     return any;
@@ -3346,7 +3369,7 @@ python_holds(const struct program *p, unsigned most, const char ***by)
         if (out_of[slot] && (!(*by)[slot] || strcmp((*by)[slot], out_of[slot]) == 0) && until[slot] > out_at[slot])
             until[slot] = out_at[slot];
     if (most & HOLD_FUNCTIONS)
-        hold_hidden(p, maker, until);
+        hold_hidden(&t, maker, until);
     if (most & HOLD_TRACED)
         hold_traced(p, until);
     if (most & HOLD_WEIGHTS)
