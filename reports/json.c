@@ -10,8 +10,20 @@
 #include <inttypes.h>
 #include <string.h>
 
-/* What a string of JSON has as it is, also within HTML. */
-#define PLAIN " !#$%'()*+,-./0123456789:;=?@ABCDEFGHIJKLMNOPQRSTUVWXYZ[]^_`abcdefghijklmnopqrstuvwxyz{|}~"
+/* What a string has as it is. */
+static bool
+is_plain(const struct json *j, char c)
+{
+    return c >= ' ' && c <= '~' && c != '"' && c != '\\' && !(j->html && (c == '<' || c == '>' || c == '&'));
+}
+
+static void
+break_line(struct json *j)
+{
+    fputc('\n', j->out);
+    for (int n = j->html ? 0 : 2 * j->depth; n > 0; n--)
+        fputc(' ', j->out);
+}
 
 void
 json_string(struct json *j, const char *s)
@@ -22,8 +34,10 @@ json_string(struct json *j, const char *s)
     }
     fputc('"', j->out);
     while (*s) {
-        size_t plain = strspn(s, j->html ? PLAIN : PLAIN "<>&");
+        size_t plain = 0;
         uint32_t c = 0xfffd;
+        while (is_plain(j, s[plain]))
+            plain++;
         fwrite(s, 1, plain, j->out);
         s += plain;
         if (!*s)
@@ -49,10 +63,13 @@ json_next(struct json *j, const char *key)
 {
     uint64_t bit = UINT64_C(1) << j->depth;
     if (j->depth) {
+        const bool line = j->lines && j->depth <= 2;
         if (j->some & bit)
-            fputs(j->html || (j->lines && j->depth <= 2) ? "," : ", ", j->out);
-        if (j->lines && j->depth <= 2)
-            fprintf(j->out, "\n%*s", j->html ? 0 : j->depth * 2, "");
+            fputc(',', j->out);
+        if (line)
+            break_line(j);
+        else if (j->some & bit && !j->html)
+            fputc(' ', j->out);
     }
     j->some |= bit;
     if (key) {
@@ -75,7 +92,7 @@ json_close(struct json *j, char bracket)
     bool some = j->some >> j->depth & 1;
     j->depth--;
     if (some && j->lines && j->depth < 2)
-        fprintf(j->out, "\n%*s", j->html ? 0 : j->depth * 2, "");
+        break_line(j);
     fputc(bracket, j->out);
 }
 

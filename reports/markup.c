@@ -52,7 +52,9 @@ html_void(struct html *h, const char *name, ...)
 void
 html_number(struct html *h, const char *name, int64_t n)
 {
-    xmlTextWriterWriteFormatAttribute(h->w, XML(name), "%lld", (long long)n);
+    char digits[24];
+    *int_put(digits, n) = '\0';
+    xmlTextWriterWriteAttribute(h->w, XML(name), XML(digits));
 }
 
 void

@@ -426,8 +426,10 @@ other_line(struct html *h, const struct curve *c, double scale)
         double step = (double)(to[run + 1] - to[run]) / (from[run + 1] - from[run]);
         int y = 1000 - (int)lround(fmin((double)c->at[i].bytes * scale, 1000));
         double x = to[run] + (i - from[run]) * step;
-        if (y != last)
-            p += i ? sprintf(p, "H%.1fV%d", x, y) : sprintf(p, "M0 %d", y);
+        if (y != last && i)
+            p = int_put(stpcpy(stpcpy(stpcpy(p, "H"), fixed_text(h->a, x, 1, "")), "V"), y);
+        else if (y != last)
+            p = int_put(stpcpy(p, "M0 "), y);
         last = y;
     }
     sprintf(p, "H%d", h->n);

@@ -123,9 +123,11 @@ const char *
 string_module_pattern(struct arena *a, const char *path)
 {
     char *out = arena_alloc(a, strlen(path) + 1), *o = out;
-    for (size_t digits; *path; path += digits ? digits : 1) {
-        digits = strspn(path, "0123456789");
-        *o++ = digits ? '*' : *path;
+    while (*path) {
+        const bool number = isdigit((unsigned char)*path);
+        *o++ = number ? '*' : *path++;
+        while (number && isdigit((unsigned char)*path))
+            path++;
     }
     return out;
 }
