@@ -5,6 +5,7 @@
 
 #include "graph/graph.h"
 
+#include <limits.h>
 #include <string.h>
 
 /* ---- program.c, python.c ----------------------------------------------------------------------------------------- */
@@ -215,7 +216,9 @@ bool python_in_torch(const char *stack); /* it is of PyTorch's own modules or fu
 static inline int
 python_opens(char c)
 {
-    return (c == '(' || c == '[' || c == '{') - (c == ')' || c == ']' || c == '}');
+    static const signed char opens[UCHAR_MAX + 1] = {
+        ['('] = 1, ['['] = 1, ['{'] = 1, [')'] = -1, [']'] = -1, ['}'] = -1};
+    return opens[(unsigned char)c];
 }
 size_t python_name(const char *p); /* the length of the name that the text begins with */
 /* The next entry of a Python list of strings, which may be NULL; *list moves behind it. NULL: no more. */
