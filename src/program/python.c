@@ -462,6 +462,9 @@ read_stack(struct tracer *t, const struct call *c)
     struct frames *f = t->p->frames;
     if (!c->stack)
         return (struct stack){0};
+    const struct reading *before = f->before && f->before->nread ? reading_at(f->before, c->stack, c->scopes) : NULL;
+    if (before && before->stack)
+        return before->read;
     if (2 * f->nread >= f->cap_read) {
         struct frames grown = *f;
         grown.cap_read = f->cap_read ? 2 * f->cap_read : 256;
@@ -473,9 +476,7 @@ read_stack(struct tracer *t, const struct call *c)
     }
     struct reading *r = reading_at(f, c->stack, c->scopes);
     if (!r->stack) {
-        const struct reading *before =
-            f->before && f->before->nread ? reading_at(f->before, c->stack, c->scopes) : NULL;
-        *r = (struct reading){c->stack, c->scopes, before && before->stack ? before->read : parse_stack(f, c)};
+        *r = (struct reading){c->stack, c->scopes, parse_stack(f, c)};
         f->nread++;
     }
     return r->read;
@@ -1311,13 +1312,13 @@ see_names(struct tracer *t, int i, struct sights *seen)
     }
 }
 
-/* "self.layer(x)": the variable is what the first call of the module reads of what was made before. */
+/* "self.layer(x)": the variable is what the first call of the module, call i, reads of what was made before. */
 static void
 see_argument(struct tracer *t, int i, int level, struct sights *seen)
 {
     const struct stack *s = &t->stacks[i];
     const char *text = s->at[level].text, *module = path_last(s->at[level].calls),
-               *arg = *module && (!i || parting(&t->stacks[i - 1], s) <= level) ? python_calls(text, module) : NULL;
+               *arg = *module ? python_calls(text, module) : NULL;
     const struct arg *given = NULL;
     size_t len;
     int slot;
@@ -1349,7 +1350,7 @@ read_sights(struct tracer *t)
             t->object[c->outs[0]] = t->object[c->args[0].i];
         const int n = t->stacks[i].n;
         t->sights[i] = NEWN(t->a, struct sights, n + 1);
-        for (int level = 0; level < n - 1; level++)
+        for (int level = i ? parting(&t->stacks[i - 1], &t->stacks[i]) : 0; level < n - 1; level++)
             see_argument(t, i, level, &t->sights[i][level]);
         if (n)
             see_names(t, i, &t->sights[i][n - 1]);
