@@ -41,15 +41,18 @@ fx_list(struct arena *a, const struct record *r, int *item)
     return arena_strn(a, list, (size_t)(end - list));
 }
 
-/* The entries of a Python list of strings. */
+/* The entries of a Python list of strings; those that the list before has at the same place are the same. */
 static struct entries
-entries(struct arena *a, const char *list)
+entries(struct arena *a, const char *list, const struct entries *before)
 {
     struct entries e = {0};
     int cap = 0;
     size_t len;
-    for (const char *s; list && (s = python_entry(&list, &len));)
-        *PUSH(a, e.entry, e.n, cap) = arena_strn(a, s, len);
+    for (const char *s; list && (s = python_entry(&list, &len));) {
+        const char *same = e.n < before->n ? before->entry[e.n] : NULL;
+        same = same && strncmp(same, s, len) == 0 && !same[len] ? same : arena_strn(a, s, len);
+        *PUSH(a, e.entry, e.n, cap) = same;
+    }
     return e;
 }
 
@@ -228,12 +231,14 @@ read_traced(const struct lowering *l, const char *stack)
 static const struct record *
 read_record(const struct lowering *l, const struct node *n)
 {
+    static const struct record none;
+    const struct record *before = n > l->g->n && n[-1].record ? n[-1].record : &none;
     struct record *r = NEW(l->a, struct record);
     if (n->fx)
         split(l->a, n->fx, r);
     r->traced = read_traced(l, n->stack);
-    r->scopes = entries(l->a, n->scopes);
-    r->classes = entries(l->a, n->classes);
+    r->scopes = entries(l->a, n->scopes, &before->scopes);
+    r->classes = entries(l->a, n->classes, &before->classes);
     r->drops = r->traced->drops || says_dropout(n->scopes) || says_dropout(n->classes);
     return r;
 }
@@ -302,12 +307,13 @@ parse_arg(struct lowering *l, const char *p, struct arg *out, int depth)
     if (arrow && list && end < arrow && arrow < list)
         end = list;
     char *word = arena_strn(l->a, p, (size_t)(end - p)), *rest = word;
-    double f = *word == '%' ? 0 : strtod(word, &rest);
+    const int64_t whole = *word == '%' ? 0 : strtoll(word, &rest, 10);
+    const double f = *word == '%' || !*rest ? 0 : strtod(word, &rest);
     if (*word == '%')
         *out = (struct arg){.kind = ARG_SLOT, .i = -1, .s = word + 1};
     else if (*word && !*rest)
         *out = strpbrk(word, ".einf") ? (struct arg){.kind = ARG_FLOAT, .f = f}
-                                      : (struct arg){.kind = ARG_INT, .i = strtoll(word, NULL, 10)};
+                                      : (struct arg){.kind = ARG_INT, .i = whole};
     else if (*word && strcmp(rest, "j") == 0) /* "2j", of which the type alone counts */
         *out = (struct arg){.kind = ARG_COMPLEX, .s = word};
     else if (strcmp(word, "True") == 0 || strcmp(word, "False") == 0)

@@ -29,15 +29,17 @@ note_modules(struct lowering *l, const struct record *r)
     }
 }
 
-/* The calls in whose place unroll.c made nodes: what is left of them are numbers that nobody reads. */
+/* The calls in whose place unroll.c made nodes: what is left of them are numbers that nobody reads. NULL none. */
 static struct names *
 calls_unrolled(const struct dynamo *d)
 {
     const struct graph *gr = d->l->g;
-    struct names *gone = names_new(d->l->a);
+    struct names *gone = NULL;
     for (int i = 0; i < gr->nn; i++)
-        if (gr->n[i].made && fx_record(d->l, i)->name)
+        if (gr->n[i].made && fx_record(d->l, i)->name) {
+            gone = gone ? gone : names_new(d->l->a);
             names_put(gone, fx_record(d->l, i)->name, i);
+        }
     return gone;
 }
 
@@ -55,7 +57,7 @@ group_make(struct dynamo *d)
         const struct node *n = &l->g->n[i];
         const struct record *r = fx_record(l, i);
         d->group_of[i] = -1;
-        if (!r->name || names_find(gone, r->name) >= 0)
+        if (!r->name || (gone && names_find(gone, r->name) >= 0))
             continue;
         int item, at = names_find(by_name, r->name), whose = names_find(by_name, fx_list(l->a, r, &item));
         if (whose >= 0) { /* an item that has a node of its own is its list's */
