@@ -91,6 +91,9 @@ struct form { /* of a message type */
         const ProtobufCFieldDescriptor *d;
         const struct special *special;
         int wire;
+        bool repeated, message, text;
+        int count, bytes; /* enum limit, or NO_LIMIT */
+        int64_t most, most_bytes;
     } kind[MAX_FIELDS];
 };
 
@@ -303,9 +306,20 @@ form_of(struct scan *s, const ProtobufCMessageDescriptor *m)
     *f = (struct form){.message = m, .plain = true};
     for (unsigned i = 0; i < m->n_fields; i++) {
         const ProtobufCFieldDescriptor *d = &m->fields[i];
-        f->kind[i] = (struct kind){d, special_of(m, d->id), wire_of(d->type)};
-        f->plain &= d->type != PROTOBUF_C_TYPE_MESSAGE;
-        f->drops |= f->kind[i].special->payload != PLAIN;
+        const struct special *sp = special_of(m, d->id);
+        struct kind *k = &f->kind[i];
+        *k = (struct kind){.d = d,
+                           .special = sp,
+                           .wire = wire_of(d->type),
+                           .repeated = d->label == PROTOBUF_C_LABEL_REPEATED,
+                           .message = d->type == PROTOBUF_C_TYPE_MESSAGE,
+                           .text = d->type == PROTOBUF_C_TYPE_STRING};
+        k->count = !k->repeated ? NO_LIMIT : sp->count != USUAL ? sp->count : LIMIT_REPEATED;
+        k->bytes = sp->bytes != USUAL ? sp->bytes : k->message ? NO_LIMIT : LIMIT_NAME;
+        k->most = k->count >= 0 ? limit((enum limit)k->count) : INT64_MAX;
+        k->most_bytes = k->bytes >= 0 ? limit((enum limit)k->bytes) : INT64_MAX;
+        f->plain &= !k->message;
+        f->drops |= sp->payload != PLAIN;
     }
     return f;
 }
@@ -355,23 +369,19 @@ survey(struct scan *s, const struct form *of, const uint8_t *p, const uint8_t *e
         if (!k)
             continue;
         struct found *n = &v->found[k - of->kind];
-        bool repeated = k->d->label == PROTOBUF_C_LABEL_REPEATED;
-        bool packed = repeated && k->wire != WIRE_BYTES && f.wire == WIRE_BYTES;
+        bool packed = k->repeated && k->wire != WIRE_BYTES && f.wire == WIRE_BYTES;
         if (f.wire != k->wire && !packed)
             return refuse(s, f.start, arena_printf(s->arena, "field %s has the wrong wire type", k->d->name));
         const struct special *sp = k->special;
-        bool message = k->d->type == PROTOBUF_C_TYPE_MESSAGE;
-        int bytes = sp->bytes != USUAL ? sp->bytes : message ? NO_LIMIT : LIMIT_NAME;
-        int count = sp->count != USUAL ? sp->count : LIMIT_REPEATED;
         n->bytes += (int64_t)f.size;
-        if (bytes >= 0 && (sp->bytes == USUAL ? (int64_t)f.size : n->bytes) > limit((enum limit)bytes))
-            return over(s, f.start, (enum limit)bytes, arena_printf(s->arena, "field %s is too long", k->d->name));
+        if ((sp->bytes == USUAL ? (int64_t)f.size : n->bytes) > k->most_bytes)
+            return over(s, f.start, (enum limit)k->bytes, arena_printf(s->arena, "field %s is too long", k->d->name));
         n->count += packed && sp->payload != TENSOR_DATA ? packed_count(&f, k->d->type) : 1;
-        if (repeated && count >= 0 && n->count > limit((enum limit)count))
-            return over(s, f.start, (enum limit)count, arena_printf(s->arena, "too many of field %s", k->d->name));
-        if (!repeated && n->count > 1 && message)
+        if (n->count > k->most)
+            return over(s, f.start, (enum limit)k->count, arena_printf(s->arena, "too many of field %s", k->d->name));
+        if (!k->repeated && n->count > 1 && k->message)
             return refuse(s, f.start, arena_printf(s->arena, "field %s is given twice", k->d->name));
-        if (k->d->type == PROTOBUF_C_TYPE_STRING && memchr(f.data, 0, f.size))
+        if (k->text && memchr(f.data, 0, f.size))
             return refuse(s, f.start, arena_printf(s->arena, "field %s holds a NUL character", k->d->name));
         if (sp->payload == TENSOR_DATA || sp->payload == ATTRIBUTE_DATA) {
             v->payload_bytes += (int64_t)f.size;
@@ -430,7 +440,7 @@ copy(struct scan *s, const struct form *of, const struct survey *v, uint32_t id,
         if (!read_field(s, p, end, &f))
             return false;
         const struct kind *k = kind_of(of, f.id);
-        const bool keep = k && !v->drop[k->special->payload], message = keep && k->d->type == PROTOBUF_C_TYPE_MESSAGE;
+        const bool keep = k && !v->drop[k->special->payload], message = keep && k->message;
         const struct form *inner = message ? form_of(s, k->d->descriptor) : NULL;
         struct survey in;
         if (message && s->depth == MAX_DEPTH)
