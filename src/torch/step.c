@@ -558,7 +558,7 @@ struct script {
         const struct param *param;
         struct value *v, *grad, *state[MOST_STATES], *local, *whole_grad; /* sharded: v is whole at times */
     } * params;
-    const struct moved *moves; /* of params, in the order in which a model moves to a device */
+    const int *moves; /* of params, in the order in which a model moves to a device */
     struct value **inputs, **targets, **outs, *loss;
     const struct loss **loss_of; /* per output, NULL none */
     bool first;                  /* iteration: doubts are noted once */
@@ -587,58 +587,49 @@ precision_type(const struct precision *p, enum dtype t)
     return p->model && t == DT_FLOAT ? p->model : t;
 }
 
-/* A parameter on its way to the device. */
-struct moved {
-    const struct program *p;
-    const int *first, *depth; /* per module: the first parameter in it, how far it lies below the model */
-    int of;                   /* index in the script */
-    const struct param *param;
+/* A module among those that have parameters, which stand in their order: by number, from 1 on; 0 is around all. */
+struct mover {
+    bool seen;
+    int inner, last, next; /* the first and the last in it, and the one behind it; 0 none */
+    int turn;
 };
 
-/* Module.to moves a module's children before its parameters, and those before its buffers. Source: Module._apply in
- * torch/nn/modules/module.py. */
+/* Module.to moves a module's children before its own. Source: Module._apply in torch/nn/modules/module.py. */
 static int
-by_move(const void *a, const void *b)
+take_turns(struct mover *m, int at, int turn)
 {
-    const struct moved *x = a, *y = b;
-    int mx = x->param->module, my = y->param->module, cx = mx, cy = my; /* the modules, and which child they are in */
-    if (mx == my && param_is_state(x->param) != param_is_state(y->param))
-        return param_is_state(x->param) - param_is_state(y->param);
-    while (mx != my) {
-        bool up_x = x->depth[mx] >= x->depth[my], up_y = x->depth[my] >= x->depth[mx];
-        if (up_x)
-            mx = x->p->modules[cx = mx].parent;
-        if (up_y)
-            my = x->p->modules[cy = my].parent;
-    }
-    if (cx == mx || cy == my) /* one is a module that the other lies in */
-        return cx == cy ? x->of - y->of : cx == mx ? 1 : -1;
-    return x->first[cx] - x->first[cy];
+    for (int in = m[at].inner; in; in = m[in].next)
+        turn = take_turns(m, in, turn);
+    m[at].turn = turn;
+    return turn + 1;
 }
 
-/* The parameters of the script, in the order in which the model moves to the device. */
-static struct moved *
+/* The parameters of the script, in the order in which the model moves to the device: a module's before its buffers. */
+static int *
 moves(const struct script *x)
 {
     const struct program *p = x->p;
-    struct moved *m = NEWN(x->m->a, struct moved, x->nparams + 1);
-    int *first = NEWN(x->m->a, int, p->nmodules + 1), *depth = NEWN(x->m->a, int, p->nmodules + 1);
-    for (int i = 0; i < p->nmodules; i++) {
-        first[i] = INT_MAX;
-        for (int up = p->modules[i].parent; up >= 0; up = p->modules[up].parent)
-            depth[i]++;
-    }
+    struct mover *m = NEWN(x->m->a, struct mover, p->nmodules + 1);
+    int *order = NEWN(x->m->a, int, x->nparams + 1), *turn = NEWN(x->m->a, int, x->nparams + 1),
+        turns = 2 * p->nmodules + 2, *before = NEWN(x->m->a, int, turns + 1); /* before: those of earlier turns */
+    for (int i = 0; i < x->nparams; i++)
+        for (int at = x->params[i].param->module + 1, up; at && !m[at].seen; at = up) {
+            up = p->modules[at - 1].parent + 1;
+            m[at].seen = true;
+            *(m[up].inner ? &m[m[up].last].next : &m[up].inner) = at;
+            m[up].last = at;
+        }
+    take_turns(m, 0, 0);
     for (int i = 0; i < x->nparams; i++) {
-        m[i] = (struct moved){p, first, depth, i, x->params[i].param};
-        for (int up = m[i].param->module; up >= 0 && first[up] > i; up = p->modules[up].parent)
-            first[up] = i;
+        const struct param *q = x->params[i].param;
+        turn[i] = 2 * m[q->module + 1].turn + param_is_state(q);
+        before[turn[i] + 1]++;
     }
-    bool sorted = true;
-    for (int i = 1; i < x->nparams && sorted; i++)
-        sorted = by_move(&m[i - 1], &m[i]) < 0;
-    if (!sorted)
-        qsort(m, (size_t)x->nparams, sizeof(*m), by_move);
-    return m;
+    for (int i = 0; i < turns; i++)
+        before[i + 1] += before[i];
+    for (int i = 0; i < x->nparams; i++)
+        order[before[turn[i]]++] = i;
+    return order;
 }
 
 /* An attribute that is no buffer, so that Module.to() leaves it alone: the program brings it to the device itself, and
@@ -673,7 +664,7 @@ build_model(struct script *x)
     }
     x->moves = moves(x);
     for (int i = 0; i < x->nparams; i++) {
-        struct trained *t = &x->params[x->moves[i].of];
+        struct trained *t = &x->params[x->moves[i]];
         const struct param *q = t->param;
         x->m->on_meta = x->sharded && x->s->parallel->on_meta;
         t->v = value_born(x->m, "empty.memory_format", param_is_state(q) ? CLASS_BUFFERS : CLASS_PARAMETERS, q->name,
@@ -690,7 +681,7 @@ static void
 leave_meta(struct script *x)
 {
     for (int i = 0; i < x->nparams; i++) {
-        struct trained *t = &x->params[x->moves[i].of];
+        struct trained *t = &x->params[x->moves[i]];
         if (!param_is_state(t->param) && !x->s->parallel->offloads)
             t->local = shards_born(x->m->shards, t->v);
         else if (param_is_state(t->param))
