@@ -19,6 +19,7 @@ lowering_new(struct graph *g, const struct setup *s)
     l->p->frames = frames_new(l->a, g->first ? g->first->frames : NULL);
     l->slots = names_new(l->a);
     l->modules = names_new(l->a);
+    l->params = names_new(l->a);
     l->slot_of = NEWN(l->a, int, g->nt + 1);
     memset(l->slot_of, -1, sizeof(int) * (size_t)(g->nt + 1));
     return l;
@@ -74,6 +75,8 @@ lower_param(struct lowering *l, const char *name, enum param_kind kind)
     const char *dot = strrchr(name, '.');
     struct param *q = PUSH(l->a, l->p->params, l->p->nparams, l->p->cap_params);
     q->name = arena_str(l->a, name);
+    if (names_find(l->params, name) < 0)
+        names_put(l->params, q->name, l->p->nparams - 1);
     q->kind = kind;
     q->slot = lower_slot(l);
     q->module = lower_module(l, dot ? arena_strn(l->a, name, (size_t)(dot - name)) : "", NULL);

@@ -14,6 +14,7 @@ struct lowering {
     struct program *p;
     struct names *slots;   /* name in the traced program to slot */
     struct names *modules; /* path to module */
+    struct names *params;  /* name to parameter, the first of that name */
     struct {
         const char *path;
         int module;

@@ -57,11 +57,8 @@ params_of(struct dynamo *d, const char *placeholder)
 struct param *
 params_called(const struct dynamo *d, const char *name)
 {
-    struct program *p = d->l->p;
-    for (int i = 0; i < p->nparams; i++)
-        if (strcmp(p->params[i].name, name) == 0)
-            return &p->params[i];
-    return NULL;
+    const int at = names_find(d->l->params, name);
+    return at < 0 ? NULL : &d->l->p->params[at];
 }
 
 static struct names *
