@@ -628,17 +628,6 @@ written(const char *text, const char *end, const char *target, int n)
     return at;
 }
 
-/* The same, and how often it is written. */
-static const char *
-written_of(const char *text, const char *end, const char *target, int n, int *times)
-{
-    const struct spelling s = spelling_of(target);
-    const char *next = text, *one, *at = NULL;
-    for (*times = 0; (one = next_written(&s, text, next, end, &next)); ++*times)
-        at = *times == n ? one : at;
-    return at;
-}
-
 static int
 times_written(const char *text, const char *end, const char *target)
 {
@@ -1097,10 +1086,11 @@ static bool
 same_operator(const struct tracer *t, int i, int j)
 {
     const struct stack *a = &t->stacks[i], *b = &t->stacks[j];
+    if (a->n != b->n || (a->n && a->at[a->n - 1].path != b->at[b->n - 1].path))
+        return false;
     const char *x = t->p->calls[i].target, *y = t->p->calls[j].target, *dot = strrchr(x, '.');
     const size_t n = dot ? (size_t)(dot - x) : strlen(x);
-    return a->n == b->n && (!a->n || a->at[a->n - 1].path == b->at[b->n - 1].path) && strncmp(x, y, n) == 0 &&
-           (!y[n] || (y[n] == '.' && !strchr(y + n + 1, '.')));
+    return strncmp(x, y, n) == 0 && (!y[n] || (y[n] == '.' && !strchr(y + n + 1, '.')));
 }
 
 /* "4" of a number in a subscript, "" where that is left out. */
@@ -1157,6 +1147,9 @@ written_at(struct tracer *t, int i, int level, const char *text)
         at = *module ? python_calls(text, module) : NULL;
         return at && !python_calls(at, module) ? at - 1 : NULL;
     }
+    const int times = times_written(text, end, target);
+    if (!times)
+        return python_subscript(t->a, &t->p->calls[i], text);
     int first = i, last = i, before = 0, all = 0;
     while (first > 0 && same_run(t, i, first - 1, level))
         first--;
@@ -1167,9 +1160,7 @@ written_at(struct tracer *t, int i, int level, const char *text)
         before += same && k < i;
         all += same;
     }
-    int times;
-    at = written_of(text, end, target, before, &times);
-    return times == all ? at : times ? NULL : python_subscript(t->a, &t->p->calls[i], text);
+    return times == all ? written(text, end, target, before) : NULL;
 }
 
 /* The length of the variable's name that the text begins with: no function, no keyword of a call; 0 it is none. */
