@@ -92,7 +92,8 @@ struct form { /* of a message type */
         const struct special *special;
         int wire;
         bool repeated, message, text;
-        int count, bytes; /* enum limit, or NO_LIMIT */
+        const struct form *inner; /* of the message */
+        int count, bytes;         /* enum limit, or NO_LIMIT */
         int64_t most, most_bytes;
     } kind[MAX_FIELDS];
 };
@@ -259,12 +260,13 @@ read_any(struct scan *s, const uint8_t *p, const uint8_t *end, struct field *f)
 static inline bool
 read_field(struct scan *s, const uint8_t *p, const uint8_t *end, struct field *f)
 {
-    if (end - p < 2)
+    if (end - p < 3)
         return read_any(s, p, end, f);
-    const unsigned tag = p[0], size = p[1]; /* NOLINT(clang-analyzer-core.NullDereference): p < end */
-    if ((tag & 0x87) != WIRE_BYTES || tag < 8 || size >= 0x80 || size > (size_t)(end - p) - 2)
+    const unsigned tag = p[0], more = p[1] >= 0x80; /* NOLINT(clang-analyzer-core.NullDereference): p < end */
+    const size_t head = 2 + more, size = more ? (p[1] & 0x7fu) | (unsigned)p[2] << 7 : p[1];
+    if ((tag & 0x87) != WIRE_BYTES || tag < 8 || (more && p[2] >= 0x80) || size > (size_t)(end - p) - head)
         return read_any(s, p, end, f);
-    *f = (struct field){tag >> 3, WIRE_BYTES, p, p + 2, p + 2 + size, size}; /* most: a byte each for tag and length */
+    *f = (struct field){tag >> 3, WIRE_BYTES, p, p + head, p + head + size, size}; /* most: short tags and lengths */
     return true;
 }
 
@@ -318,6 +320,7 @@ form_of(struct scan *s, const ProtobufCMessageDescriptor *m)
         k->bytes = sp->bytes != USUAL ? sp->bytes : k->message ? NO_LIMIT : LIMIT_NAME;
         k->most = k->count >= 0 ? limit((enum limit)k->count) : INT64_MAX;
         k->most_bytes = k->bytes >= 0 ? limit((enum limit)k->bytes) : INT64_MAX;
+        k->inner = k->message ? form_of(s, d->descriptor) : NULL;
         f->plain &= !k->message;
         f->drops |= sp->payload != PLAIN;
     }
@@ -441,7 +444,7 @@ copy(struct scan *s, const struct form *of, const struct survey *v, uint32_t id,
             return false;
         const struct kind *k = kind_of(of, f.id);
         const bool keep = k && !v->drop[k->special->payload], message = keep && k->message;
-        const struct form *inner = message ? form_of(s, k->d->descriptor) : NULL;
+        const struct form *inner = message ? k->inner : NULL;
         struct survey in;
         if (message && s->depth == MAX_DEPTH)
             return over(s, f.start, LIMIT_DEPTH, "nested too deeply");
