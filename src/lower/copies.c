@@ -59,10 +59,10 @@ copies_anew(const struct dynamo *d, const struct group *g)
 {
     struct arena *a = d->l->a;
     const char *line = fx_line_at(d, g->last);
-    if (!strstr(line, "_copy("))
+    const uint64_t endings = fx_record(d->l, g->last)->traced->endings;
+    if (!python_may_call(endings, "_copy") || !strstr(line, "_copy("))
         return NULL;
     const char *root = spelled_root(a, g->target), *copy = arena_printf(a, "%s_copy", root);
-    const uint64_t endings = python_endings(line);
     for (int i = 0; i < COUNT(copies); i++) {
         if (!python_may_call(endings, copies[i].name) || !python_calls(line, copies[i].name))
             continue;
@@ -83,9 +83,9 @@ copies_missed(const struct dynamo *d, int at)
 {
     struct arena *a = d->l->a;
     const char *line = fx_line_at(d, d->groups[at].last);
-    if (!strstr(line, "_copy("))
+    const uint64_t endings = fx_record(d->l, d->groups[at].last)->traced->endings;
+    if (!python_may_call(endings, "_copy") || !strstr(line, "_copy("))
         return NULL;
-    const uint64_t endings = python_endings(line);
     for (int i = 0; i < COUNT(copies); i++) {
         const char *name = copies[i].name;
         if (!python_may_call(endings, name) || !python_calls(line, name))

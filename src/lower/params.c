@@ -166,9 +166,12 @@ static void
 size_recurrent(struct dynamo *d, const struct group *g, const struct aten *op, const struct arg *args, int nargs,
                int64_t out)
 {
-    int gates = params_gates(op), at = aten_arg(op, "params"), biases = aten_arg(op, "has_biases"),
-        layers = aten_arg(op, "num_layers"), both = aten_arg(op, "bidirectional");
-    if (!gates || at >= nargs || args[at].kind != ARG_LIST || both >= nargs || out <= 0)
+    const int gates = params_gates(op);
+    if (!gates)
+        return;
+    int at = aten_arg(op, "params"), biases = aten_arg(op, "has_biases"), layers = aten_arg(op, "num_layers"),
+        both = aten_arg(op, "bidirectional");
+    if (at >= nargs || args[at].kind != ARG_LIST || both >= nargs || out <= 0)
         return;
     int each = args[biases].i ? 4 : 2, directions = args[both].i ? 2 : 1;
     int64_t hidden = out / directions, in = params_width(d, g);

@@ -496,7 +496,10 @@ cell_weight(struct dynamo *d, int i)
 static const struct cell *
 cell_of(struct dynamo *d, int at, int *piece)
 {
-    const char *line = fx_line_at(d, d->groups[at].last);
+    const struct traced *traced = fx_record(d->l, d->groups[at].last)->traced;
+    const char *line = traced->line;
+    if (!python_may_call(traced->endings, "cell")) /* as all of them end */
+        return NULL;
     for (int i = 0; i < COUNT(cells); i++) {
         const struct cell *k = &cells[i];
         if (!strstr(line, k->line) || !is_piece(d, at, at, k->piece[0]))

@@ -909,12 +909,13 @@ doubt_decomposed(struct dynamo *d, const struct group *g)
     const struct node *n = &d->l->g->n[g->last];
     const char *line = fx_line_at(d, g->last), *target = spelled_bare(g->target);
     const uint64_t endings = fx_record(d->l, g->last)->traced->endings;
-    static uint64_t ends[COUNT(decomposed)];
+    static uint64_t ends[COUNT(decomposed)], composed_ends[COUNT(composed)];
     for (int i = 0; i < COUNT(decomposed) && !ends[i]; i++)
         ends[i] = python_ending(decomposed[i]);
+    for (int i = 0; i < COUNT(composed) && !composed_ends[i]; i++)
+        composed_ends[i] = python_ending(composed[i].name);
     for (int i = 0; i < COUNT(composed); i++)
-        if (python_may_call(endings, composed[i].name) &&
-            (composed[i].target ? starts_with(g->target, composed[i].target) : !said) &&
+        if (endings & composed_ends[i] && (composed[i].target ? starts_with(g->target, composed[i].target) : !said) &&
             python_calls(line, composed[i].name) && !arithmetic_draws(d, at, composed[i].name))
             graph_doubt(d->l->g, n->name, n->op, NULL,
                         "%s calls several operators, and the file does not show how long it holds what they make",
