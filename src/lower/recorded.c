@@ -416,20 +416,20 @@ in_place(const struct dynamo *d, const struct group *g, const struct call *c, in
     if (c->op && c->op->writes == WRITES_VALUES && assigned(d, g))
         return true;
     const char *names[] = {g->target, c->target}; /* as recorded, as it runs */
+    const int nnames = strcmp(names[0], names[1]) == 0 ? 1 : 2;
     const char *line = fx_line_at(d, g->last);
     if (strstr(line, " = torch.ops.")) { /* a line of what was traced: the operator as it was called */
         bool overwrites = false;
-        for (int i = 0; i < COUNT(names); i++)
+        for (int i = 0; i < nnames; i++)
             overwrites |= strstr(line, arena_printf(d->l->a, ".%s_.", spelled_root(d->l->a, names[i]))) != NULL;
         return overwrites;
     }
-    bool written = false,
-         choice = strstr(line, " if ") && strstr(line, " else "); /* x.sigmoid_() if inplace else ... */
-    for (int i = 0; i < COUNT(names); i++)
+    bool written = false;
+    for (int i = 0; i < nnames; i++)
         written |= line_in_place(d, g, c->op, spelled_root(d->l->a, names[i]), out);
     for (int i = 0; i < COUNT(overwriting); i++)
-        written |= python_calls(line, overwriting[i].function) && target_named(g->target, overwriting[i].target);
-    if (written && !choice)
+        written |= target_named(g->target, overwriting[i].target) && python_calls(line, overwriting[i].function);
+    if (written && !(strstr(line, " if ") && strstr(line, " else "))) /* x.sigmoid_() if inplace else ... */
         return true;
     return (written || fact_of(d->l, g->type, FACT_OFTEN_IN_PLACE)) && class_in_place(d, g);
 }
