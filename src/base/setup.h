@@ -108,6 +108,7 @@ struct setup {
     const struct player *player;         /* where the allocator's segments are taken from a device; NULL nowhere */
     struct tape *tape;                   /* on which the allocator's requests go; NULL none */
     struct kernels *kernels;             /* where kernels of libraries are noted; NULL nowhere */
+    bool measured;                       /* its sums are wanted, and no tensor is shown to anybody */
     int64_t most;                        /* of a step that allocates more nothing is wanted but that it does; 0 any */
     jmp_buf *enough;                     /* where it jumps to then */
     int64_t besides; /* that it is known to hold all the time beside what the iteration makes before it is updated */

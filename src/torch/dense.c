@@ -1070,7 +1070,8 @@ bias_gradient(struct machine *m, const struct value *bias)
 {
     int64_t size[] = {bias->size[0], bias->size[1], bias->size[2], div_up(bias->size[3], 16) * 16};
     struct value *all = value_new(m, bias->dtype, 4, size, NULL);
-    all->st->size[3] = bias->size[3];
+    if (all->st->rank > 3)
+        all->st->size[3] = bias->size[3];
     return value_view(m, all, 4, bias->size, all->stride);
 }
 

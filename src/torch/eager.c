@@ -141,8 +141,10 @@ value_new(struct machine *m, enum dtype t, int rank, const int64_t *size, const 
     }
     struct value *v = value_make(m, storage_new(m, bytes), t, rank, size, stride);
     v->st->dtype = t;
-    v->st->rank = (uint8_t)(v->rank < SHOWN_RANK ? v->rank : SHOWN_RANK);
-    v->st->size = arena_dup(m->keep, v->size, sizeof(*size) * v->st->rank);
+    if (!m->measured) {
+        v->st->rank = (uint8_t)(v->rank < SHOWN_RANK ? v->rank : SHOWN_RANK);
+        v->st->size = arena_dup(m->keep, v->size, sizeof(*size) * v->st->rank);
+    }
     return v;
 }
 

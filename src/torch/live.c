@@ -155,6 +155,7 @@ measure_step(const struct program *p, const struct setup *s, void (*look)(const 
     struct setup own = *s;
     struct measured m = {.allocated = INT64_MAX};
     own.enough = &enough;
+    own.measured = true;
     if (setjmp(enough) == 0) {
         struct step *st = step_run(&q, &own);
         m = measured_of(a, st);

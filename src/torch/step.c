@@ -2496,6 +2496,7 @@ machine_begin(struct machine *m, struct arena *a, const struct program *p, const
     m->torch = step_torch(p, s);
     m->most = s->mode == MODE_TRAINING && !s->parallel && !s->player && !s->tape ? s->most : 0;
     m->enough = s->enough;
+    m->measured = s->measured;
     m->held = s->besides;
     struct graph *file = p->graph->first ? p->graph->first->graph : p->graph;
     if (!file->derivatives)

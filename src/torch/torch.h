@@ -67,7 +67,7 @@ struct storage {
     const char *op;          /* that made it: "aten.addmm.default" */
     const char *name;        /* parameter, input or value name, NULL none */
     const struct call *call; /* NULL outside the model's forward */
-    int64_t *size;           /* of the tensor that was born with it, its first dimensions, SHOWN_RANK at most */
+    int64_t *size;           /* of the tensor that was born with it, the first `rank`, of a step that is shown */
     struct block *block;
     int64_t address; /* of the block, when it was taken */
     enum class class : 8;
@@ -325,6 +325,7 @@ struct machine {
     int64_t most_bytes;                 /* allocated in the reported step, and what each stream's heap held then: */
     struct heap_mark at_most[STREAMS];
     int64_t held, held_most; /* requested, beside what an iteration leaves to the next; before the update at most: */
+    bool measured;           /* struct setup's */
     int64_t most;            /* more than that is enough known; 0 no such number */
     jmp_buf *enough;
     enum phase phase;
