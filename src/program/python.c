@@ -1264,7 +1264,7 @@ see_elements(struct tracer *t, const struct arg *list, const char *bracket, stru
     int n = 0;
     for (const char *q = p; q && p > bracket + 1; q = part_end(q, end))
         n++;
-    for (int i = 0; i < n && n == list->n; i++, p = next) {
+    for (int i = 0; p && i < n && n == list->n; i++, p = next) {
         next = part_end(p, end);
         p += strspn(p, " ");
         size_t len = python_name(p);
