@@ -207,16 +207,24 @@ machine_mark(struct machine *m)
         m->at_most[i] = machine_heap(m, i) ? heap_mark(machine_heap(m, i)) : (struct heap_mark){0};
 }
 
+/* It grows until memory goes back to the device. */
 static void
-tell(const struct machine *m, const struct storage *s, const struct event *e)
+note_reserved(struct machine *m)
 {
-    const struct player *p = m->s ? m->s->player : NULL;
-    if (p)
-        p->asked(p->of, e->phase, e->op,
-                 s->class == CLASS_WORKSPACE ? "a workspace"
-                 : e->call                   ? e->call->name
-                                             : s->name,
-                 e->call ? e->call->location : NULL);
+    const int64_t reserved = machine_reserved(m);
+    m->reserved_bytes = reserved > m->reserved_bytes ? reserved : m->reserved_bytes;
+}
+
+/* To a device, which may have refused it and got memory back. */
+static void
+tell(struct machine *m, const struct player *p, const struct storage *s, const struct event *e)
+{
+    p->asked(p->of, e->phase, e->op,
+             s->class == CLASS_WORKSPACE ? "a workspace"
+             : e->call                   ? e->call->name
+                                         : s->name,
+             e->call ? e->call->location : NULL);
+    note_reserved(m);
 }
 
 static void
@@ -247,16 +255,13 @@ birth(struct machine *m, struct storage *s, const struct event *e, bool reported
         return;
     if (m->tape)
         m->tape->whole &= !s->stream;
-    struct heap *h = machine_heap(m, s->stream);
-    const int64_t before = heap_reserved(h);
-    s->block = heap_malloc(h, s->requested);
+    s->block = heap_malloc(machine_heap(m, s->stream), s->requested);
     s->address = s->block->address;
-    tell(m, s, e);
+    if (m->s && m->s->player)
+        tell(m, m->s->player, s, e);
     if (m->real)
         s->bytes = s->block->bytes;
     m->live_bytes += s->bytes;
-    const int64_t reserved = heap_reserved(h) > before ? machine_reserved(m) : 0;
-    m->reserved_bytes = reserved > m->reserved_bytes ? reserved : m->reserved_bytes;
     s->id = m->nst;
     *PUSH(m->keep, m->st, m->nst, m->cap_st) = s;
     if (reported && m->live_bytes > m->most_bytes)
@@ -287,6 +292,7 @@ release(struct machine *m)
 {
     if (m->tape)
         m->tape->whole = false;
+    note_reserved(m);
     for (int i = 0; i < STREAMS; i++)
         if (machine_heap(m, i))
             heap_release(machine_heap(m, i));
@@ -374,6 +380,7 @@ trace_play(struct machine *m, bool again, bool reported)
         else if (!(again && s->stays))
             birth(m, s, e, reported);
     }
+    note_reserved(m);
     arena_free(own);
 }
 
