@@ -68,17 +68,16 @@ curve_of(int n, const int64_t *bytes, const enum phase *phase)
     int runs = 0;
     for (int i = 1; i < n; i++)
         runs += phase[i] != phase[i - 1];
-    int columns = runs < CURVE / 4 ? CURVE - runs - 1 : CURVE; /* a column of two phases is neither's */
-    for (int64_t i = 0, column = 0, next = 0; i < n; i++) {    /* next: where the next column begins */
-        bool turns = i && phase[i] != phase[i - 1] && runs < CURVE / 4;
-        if (i == next || turns)
-            c.at[c.n++].phase = phase[i];
-        if (i == next) {
-            column = i * columns / n;
-            next = div_up((column + 1) * n, columns);
-        }
-        if (bytes[i] > c.at[c.n - 1].bytes)
-            c.at[c.n - 1].bytes = bytes[i];
+    const bool parts = runs < CURVE / 4; /* a column of two phases is neither's */
+    const int columns = parts ? CURVE - runs - 1 : CURVE;
+    for (int64_t i = 0, next = 0, end; i < n; i = end) { /* next: where the next column begins */
+        int64_t most = 0;
+        if (i == next)
+            next = div_up((i * columns / n + 1) * n, columns);
+        for (end = i; end < n && end < next && (!parts || phase[end] == phase[i]); end++)
+            most = bytes[end] > most ? bytes[end] : most;
+        c.at[c.n].phase = phase[i];
+        c.at[c.n++].bytes = most;
     }
     return c;
 }
