@@ -20,6 +20,7 @@
 #include "torch/torch.h"
 
 #include <ctype.h>
+#include <limits.h>
 #include <math.h>
 #include <stdlib.h>
 
@@ -276,10 +277,17 @@ closed(const struct solving *s, int second)
     return true;
 }
 
+/* The operator that a form ends in, and what is behind it. */
+static const char *
+root_of(const struct form *f)
+{
+    return f->form[1] == '=' ? f->form + 2 : f->form;
+}
+
 static bool
 matches(const struct matcher *x, const struct node *n, const struct form *f, struct solving *s)
 {
-    const char *root = f->form[1] == '=' ? f->form + 2 : f->form;
+    const char *root = root_of(f);
     if (strncmp(root, n->op, strlen(n->op)) != 0 || n->nout < 1 || n->out[0] < 0 ||
         (x->by_torch && (f->foreign || (f->whole && f->whole <= x->g->opset))) ||
         (f->taken && setup_instead(x->l->s, f->either)))
@@ -293,12 +301,20 @@ matches(const struct matcher *x, const struct node *n, const struct form *f, str
 const struct form *
 forms_match(struct matcher *x, const struct node *n)
 {
+    static unsigned char first[UCHAR_MAX + 1], next[COUNT(forms) + 1]; /* by first letter: 1 and up, in order */
+    static bool sorted;
+    for (int i = COUNT(forms); i > 0 && !sorted; i--) {
+        unsigned char *to = &first[(unsigned char)*root_of(&forms[i - 1])];
+        next[i] = *to;
+        *to = (unsigned char)i;
+    }
+    sorted = true;
     struct solving s;
-    for (int i = 0; i < COUNT(forms); i++)
-        if (matches(x, n, &forms[i], &s)) {
+    for (int i = first[(unsigned char)*n->op]; i; i = next[i])
+        if (matches(x, n, &forms[i - 1], &s)) {
             for (int k = 1; k < s.ninner; k++)
                 x->covered[s.inner[k] - x->g->n] = true;
-            return &forms[i];
+            return &forms[i - 1];
         }
     return NULL;
 }
