@@ -590,10 +590,12 @@ contradicted(enum fact_kind kind, const char *line)
 static bool
 stands_beside(const char *beside, const struct place *p)
 {
-    char path[1024] = "";
+    if (*beside == '/')
+        return names_find(p->modules, beside + 1) >= 0;
+    char path[1024];
     const char *own = p->path ? p->path : "";
-    size_t n = *beside == '/' ? 0 : strlen(own);
-    for (beside += *beside == '/'; strncmp(beside, "../", 3) == 0; beside += 3)
+    size_t n = strlen(own);
+    for (; strncmp(beside, "../", 3) == 0; beside += 3)
         while (n && own[--n] != '.')
             ;
     snprintf(path, sizeof(path), "%.*s%s%s", (int)n, own, n ? "." : "", beside);
