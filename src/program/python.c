@@ -619,23 +619,35 @@ next_written(const struct spelling *s, const char *text, const char *p, const ch
 
 /* Where a part of a line writes an operator for the n-th time; NULL not so often. */
 static const char *
+nth_written(const struct spelling *s, const char *text, const char *end, int n)
+{
+    const char *next = text, *at = next_written(s, text, text, end, &next);
+    while (at && n--)
+        at = next_written(s, text, next, end, &next);
+    return at;
+}
+
+static const char *
 written(const char *text, const char *end, const char *target, int n)
 {
     const struct spelling s = spelling_of(target);
-    const char *next = text, *at = next_written(&s, text, text, end, &next);
-    while (at && n--)
-        at = next_written(&s, text, next, end, &next);
-    return at;
+    return nth_written(&s, text, end, n);
+}
+
+static int
+count_written(const struct spelling *s, const char *text, const char *end)
+{
+    int n = 0;
+    for (const char *next = text; next_written(s, text, next, end, &next);)
+        n++;
+    return n;
 }
 
 static int
 times_written(const char *text, const char *end, const char *target)
 {
     const struct spelling s = spelling_of(target);
-    int n = 0;
-    for (const char *next = text; next_written(&s, text, next, end, &next);)
-        n++;
-    return n;
+    return count_written(&s, text, end);
 }
 
 /* As times_written, of whatever methods make such a call. */
@@ -1136,19 +1148,20 @@ same_run(const struct tracer *t, int i, int k, int level)
            (!round || !other || round->end == other->end);
 }
 
-/* Where the line, which is that text, writes what runs call i, as far as its other calls tell; NULL unknown. */
+/* Where the line, which is that text, writes what runs call i, as far as its other calls tell, and how often it writes
+ * such a call; NULL unknown. */
 static const char *
-written_at(struct tracer *t, int i, int level, const char *text)
+written_times(struct tracer *t, int i, int level, const char *text, int *times)
 {
     const struct stack *s = &t->stacks[i];
-    const char *end = text + strlen(text), *target = t->p->calls[i].target, *at;
     if (s->n > level + 1) {
-        const char *module = path_last(s->at[level].calls);
-        at = *module ? python_calls(text, module) : NULL;
+        const char *module = path_last(s->at[level].calls), *at = *module ? python_calls(text, module) : NULL;
+        *times = 1;
         return at && !python_calls(at, module) ? at - 1 : NULL;
     }
-    const int times = times_written(text, end, target);
-    if (!times)
+    const struct spelling spelling = spelling_of(t->p->calls[i].target);
+    const char *end = text + strlen(text);
+    if (!(*times = count_written(&spelling, text, end)))
         return python_subscript(t->a, &t->p->calls[i], text);
     int first = i, last = i, before = 0, all = 0;
     while (first > 0 && same_run(t, i, first - 1, level))
@@ -1160,7 +1173,14 @@ written_at(struct tracer *t, int i, int level, const char *text)
         before += same && k < i;
         all += same;
     }
-    return times == all ? written(text, end, target, before) : NULL;
+    return *times == all ? nth_written(&spelling, text, end, before) : NULL;
+}
+
+static const char *
+written_at(struct tracer *t, int i, int level, const char *text)
+{
+    int times;
+    return written_times(t, i, level, text, &times);
 }
 
 /* The length of the variable's name that the text begins with: no function, no keyword of a call; 0 it is none. */
@@ -1282,8 +1302,9 @@ see_names(struct tracer *t, int i, struct sights *seen)
     const char *text = s->at[s->n - 1].text, *from, *name;
     size_t len = 0;
     char before;
-    if (!c->nargs || (c->op && target_is(c->target, TARGET_LOST)) || !(from = written_at(t, i, s->n - 1, text)) ||
-        from == text || nested(text, c->target))
+    int times;
+    if (!c->nargs || (c->op && target_is(c->target, TARGET_LOST)) ||
+        !(from = written_times(t, i, s->n - 1, text, &times)) || from == text || (times > 1 && nested(text, c->target)))
         return;
     if (*from == '[') {
         if ((name = variable_before(text, from, &len, &before)))
