@@ -241,6 +241,9 @@ int params_gates(const struct aten *op);  /* how many gates a recurrent layer ha
 int params_states(const struct aten *op); /* how many states it returns beside its output; 0 it is none */
 void params_tie(struct dynamo *d);
 void params_freeze(struct dynamo *d);
+/* Modules that ask for a gradient of their input do, unless all that they have is frozen: what freezes it by their own
+ * method takes that back, too. */
+void params_ask(struct lowering *l);
 
 /* ---- resolve.c: the names in arguments --------------------------------------------------------------------------- */
 

@@ -507,6 +507,14 @@ const struct fact fact_table[] = {
     {PEFT, FACT_ALONE, "tuners/tuners_utils.py: _mark_only_adapters_as_trainable", .around = "peft.tuners.lora.*",
      .path = "*.lora_*"},
 
+    /* Modules that ask for a gradient of what they are given, whoever needs it: for checkpoints. */
+    {TRANSFORMERS, FACT_ASKS, "modeling_wav2vec2.py: Wav2Vec2FeatureEncoder", .type = "*.Wav2Vec2*FeatureEncoder"},
+    {TRANSFORMERS, FACT_ASKS, "modeling_hubert.py: HubertFeatureEncoder", .type = "*.HubertFeatureEncoder"},
+    {TRANSFORMERS, FACT_ASKS, "modeling_wavlm.py: WavLMFeatureEncoder", .type = "*.WavLMFeatureEncoder"},
+    {TRANSFORMERS, FACT_ASKS, "modeling_unispeech.py: UniSpeechFeatureEncoder", .type = "*.UniSpeech*FeatureEncoder"},
+    {TRANSFORMERS, FACT_ASKS, "modeling_data2vec_audio.py: Data2VecAudioFeatureEncoder",
+     .type = "*.Data2VecAudioFeatureEncoder"},
+
     /* What files without a signature leave open: whether a tensor that no operator calls its weight is trained. */
     {TORCHVISION, FACT_TRAINED, "models/convnext.py: CNBlock", .path = "*.layer_scale", .beside = "../block.0"},
     {DIFFUSERS, FACT_BUFFER, "models/embeddings.py: PatchEmbed", .path = "*pos_embed.pos_embed", .beside = "../proj"},
@@ -522,6 +530,8 @@ static const struct {
     const char *told;
 } kinds[FACT_COUNT] = {
     [FACT_ADDS_MASK] = {"adds a mask of the batch's size to what that operator made", ALTERNATIVE_FACT_OPERATORS},
+    [FACT_ASKS] = {"asks for a gradient of its input", ALTERNATIVE_FACT_PARAMETERS,
+                   "the module asks for a gradient of its input"},
     [FACT_BUFFER] = {"a buffer", ALTERNATIVE_FACT_PARAMETERS, "the tensor is a buffer"},
     [FACT_DROPS] = {"drops out after the operator", ALTERNATIVE_FACT_DROPOUT},
     [FACT_DROPPED] = {"dropout by default"},

@@ -133,6 +133,7 @@ bool spelled(const char *name, enum trait t);
 
 enum fact_kind {
     FACT_ADDS_MASK,   /* to what that operator made */
+    FACT_ASKS,        /* for a gradient of what its first line makes */
     FACT_BUFFER,      /* not trained */
     FACT_DROPS,       /* with that probability */
     FACT_DROPS_APART, /* in a line of its own */

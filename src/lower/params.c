@@ -714,3 +714,40 @@ params_freeze(struct dynamo *d)
             q->kind = PARAM_FROZEN;
     }
 }
+
+static bool
+trains_within(const struct program *p, const char *module)
+{
+    bool trains = false;
+    for (int i = 0; i < p->nparams && !trains; i++)
+        trains = p->params[i].kind == PARAM_TRAINED && path_within(p->params[i].name, module);
+    return trains;
+}
+
+void
+params_ask(struct lowering *l)
+{
+    struct program *p = l->p;
+    bool *ran = NEWN(l->a, bool, p->nmodules + 1);
+    for (int i = 0; i < p->ncalls; i++) {
+        const int scope = p->calls[i].scope;
+        const struct module *m = &p->modules[scope];
+        if (ran[scope] || !fact_of(l, m->type, FACT_ASKS))
+            continue;
+        ran[scope] = true;
+        const bool trains = trains_within(p, m->path);
+        if (!trains)
+            program_assume(p, ALTERNATIVE_ASKS,
+                           "%s was frozen by its own method, after which it asks for no gradient of its input, as it "
+                           "does where its parameters were frozen one by one",
+                           m->path);
+        if (!trains && !setup_instead(l->s, ALTERNATIVE_ASKS))
+            continue;
+        struct call *c = lower_call_at(l, i + 1, i, "aten.requires_grad_.default", 1);
+        const int slot = c->outs[0];
+        c->outs[0] = p->calls[i].outs[0];
+        p->calls[i].outs[0] = slot;
+        c->args[0] = (struct arg){.kind = ARG_SLOT, .i = slot};
+        c->op = aten_find(c->target);
+    }
+}

@@ -461,6 +461,16 @@ MODELS = {  # name: exporter, expression of self.op, inputs, result
         "y.flatten(2).transpose(1, 2)",
     ),
     "fcos": ("dynamo", "V.detection.fcos.FCOSClassificationHead(32, 1, 5, 1)", MAP, "y", "[x, x * 2]"),
+    **{
+        f"{of.lower()}_features": (
+            "dynamo",
+            f"{of.lower()}.{of}FeatureEncoder(transformers.Wav2Vec2Config(conv_dim=[8, 32], conv_stride=[5, 2], "
+            "conv_kernel=[10, 3], num_feat_extract_layers=2))",
+            '"x": torch.rand(2, 400)',
+            "self.b(y.transpose(1, 2))",
+        )
+        for of in ("Wav2Vec2", "Hubert", "WavLM", "UniSpeech", "Data2VecAudio")
+    },
     "adapters": (
         "dynamo",
         'peft.get_peft_model(Pair(), peft.LoraConfig(target_modules=["first"]))',
@@ -825,6 +835,11 @@ EXPRESSION = """
 import torch, torchvision, timm, transformers, diffusers, diffusers.models.attention, peft
 from collections import OrderedDict
 from transformers.models.bert import modeling_bert as bert
+from transformers.models.data2vec import modeling_data2vec_audio as data2vecaudio
+from transformers.models.hubert import modeling_hubert as hubert
+from transformers.models.unispeech import modeling_unispeech as unispeech
+from transformers.models.wav2vec2 import modeling_wav2vec2 as wav2vec2
+from transformers.models.wavlm import modeling_wavlm as wavlm
 from transformers.models.bloom import modeling_bloom as bloom
 from transformers.models.clip import modeling_clip as clip
 from transformers.models.codegen import modeling_codegen as codegen
