@@ -2540,7 +2540,8 @@ given_name(struct tracer *t, int i, int level)
 
 /* A call that the exporter lost has the frames that its input's maker and its reader share. Its statement is taken for
  * the maker's, unless it parts a tensor and that line does not (then it is the reader's, where this takes something
- * apart or calls a function that reads it, or a line that nothing is known of), the reader's line calls a module that nothing else shows, or it calls the result by a name of its own. */
+ * apart or calls a function that reads it, or a line that nothing is known of), the reader's line calls a module that
+ * nothing else shows, or it calls the result by a name of its own. */
 static void
 borrow_stack(struct tracer *t, int from, int reader, bool parts, struct stack *s)
 {
@@ -3214,8 +3215,8 @@ last_layers(const struct program *p, const char *module, int first, int end, int
     return list;
 }
 
-/* "states = self.encoder(x, output_hidden_states=True).hidden_states": what goes into each layer of the module, and what
- * leaves the last, as long as the name has them. Source: ModelOutput in transformers/modeling_outputs.py. */
+/* "states = self.encoder(x, output_hidden_states=True).hidden_states": what goes into each layer of the module, and
+ * what leaves the last, as long as the name has them. Source: ModelOutput in transformers/modeling_outputs.py. */
 static void
 hold_states(struct tracer *t, int *until, const char **by)
 {

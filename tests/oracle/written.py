@@ -1002,8 +1002,9 @@ def join(inputs, dim):
 class M(nn.Module):
     def __init__(self):
         super().__init__()
-        self.enc = nn.ModuleList([nn.Sequential(nn.Conv2d(i, o, 3, padding=1), nn.PReLU()) for i, o in ((3, 8), (8, 16))])
-        self.dec = nn.ModuleList([nn.Sequential(nn.Conv2d(2 * i, o, 3, padding=1), nn.PReLU()) for i, o in ((16, 8), (8, 4))])
+        conv = lambda i, o: nn.Sequential(nn.Conv2d(i, o, 3, padding=1), nn.PReLU())
+        self.enc = nn.ModuleList([conv(3, 8), conv(8, 16)])
+        self.dec = nn.ModuleList([conv(32, 8), conv(16, 4)])
     def forward(self, x):
         kept = []
         for layer in self.enc:
