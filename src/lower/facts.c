@@ -475,8 +475,8 @@ const struct fact fact_table[] = {
     /* Buffers and parameters that files name without a size. */
     {TRANSFORMERS, FACT_SIZE, "modeling_bert.py: BertEmbeddings", "int64 1 @position_embeddings.weight",
      .type = "*Embeddings", .path = "*.position_ids"},
-    {TRANSFORMERS, FACT_SIZE, "modeling_clip.py: CLIPTextEmbeddings", "int64 1 @position_embedding.weight",
-     .type = "*Embeddings", .path = "*.position_ids"},
+    {TRANSFORMERS, FACT_SIZE, "modeling_clip.py: CLIPTextEmbeddings", "int64 1 @position_embedding.weight", .type = "*",
+     .path = "*.position_ids"},
     {TRANSFORMERS, FACT_SIZE, "modeling_bert.py: BertEmbeddings", "int64 1 @position_embeddings.weight",
      .type = "*Embeddings", .path = "*.token_type_ids"},
     {TRANSFORMERS, FACT_SIZE, "modeling_gpt2.py: GPT2Attention", "bool 1 1 @wpe.weight @wpe.weight",
