@@ -212,6 +212,5 @@ lower_dynamo(struct lowering *l)
     if (fx_says(l, SAYS_KEEPS))
         python_attributes(d.l->p);
     casts_made(l);
-    if (setup_trains(l->s))
-        params_ask(l);
+    params_ask(l);
 }

@@ -732,9 +732,10 @@ params_ask(struct lowering *l)
     for (int i = 0; i < p->ncalls; i++) {
         const int scope = p->calls[i].scope;
         const struct module *m = &p->modules[scope];
-        if (ran[scope] || !fact_of(l, m->type, FACT_ASKS))
-            continue;
+        const bool first = !ran[scope];
         ran[scope] = true;
+        if (!first || !fact_of(l, m->type, FACT_ASKS) || !setup_trains(l->s))
+            continue;
         const bool trains = trains_within(p, m->path);
         if (!trains)
             program_assume(p, ALTERNATIVE_ASKS,

@@ -49,6 +49,7 @@ struct spot {            /* a frame of a call */
     bool several;      /* statements, as far as a ";" tells */
     bool library;      /* its file is an installed package's; of frames alone, as the next one */
     bool traced;       /* it is a line of a traced graph's code */
+    bool states;       /* the line takes what lies between a module's layers */
     int nbindings;
     const struct bound *binding;
     int nreads, cap_reads;
@@ -392,6 +393,7 @@ frame_spot(struct frames *f, const char *frame, const char *end, const char *mod
     spot.line = line_of(frame);
     spot.library = strstr(function, "site-packages/");
     spot.traced = is_traced(frame);
+    spot.states = strstr(spot.text, "output_hidden_states=True") || strstr(spot.text, ".hidden_states");
     spot.where = place_number(f, arena_printf(f->a, "%s %s", function, module));
     spot.function = place_number(f, function);
     spot.inners = inners_in(spot.text);
@@ -3225,8 +3227,7 @@ hold_states(struct tracer *t, int *until, const char **by)
         for (int level = 0, from; level < t->stacks[i].n - 1; level++) {
             const struct spot *s = &t->stacks[i].at[level];
             const int end = t->stacks[i].end[level + 1];
-            if (!*s->calls || (i && parting(&t->stacks[i - 1], &t->stacks[i]) > level) ||
-                !(strstr(s->text, "output_hidden_states=True") || strstr(s->text, ".hidden_states")) ||
+            if (!s->states || !*s->calls || (i && parting(&t->stacks[i - 1], &t->stacks[i]) > level) ||
                 !last_layers(p, s->calls, i, end, &from))
                 continue;
             const char *name = s->nbindings ? arena_str(p->arena, s->binding[0].name) : NULL, *number, *next = NULL;
