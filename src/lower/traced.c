@@ -155,10 +155,11 @@ give_frames(struct lowering *l)
         }
         const char *outer = before && end < p->ncalls ? frames_between(l->a, before, p->calls[end].stack) : NULL;
         for (int k = i; k < end && outer; k++) {
-            const char *stack = p->calls[k].stack, *text = stack ? strchr(stack, '\n') : NULL;
+            const char *stack = p->calls[k].stack, *in = stack ? strstr(stack, ", in ") : NULL,
+                       *text = in ? strchr(in, '\n') : NULL;
             if (text && python_inner(stack) == python_frame(stack))
-                p->calls[k].stack = arena_printf(l->a, "%s%.*s, in " REGION "%s", outer,
-                                                 (int)(strstr(stack, ", in ") - stack), stack, text);
+                p->calls[k].stack =
+                    arena_printf(l->a, "%s%.*s, in " REGION "%s", outer, (int)(in - stack), stack, text);
         }
     }
 }
