@@ -9,7 +9,6 @@
 #include "lower/dynamo.h"
 #include "torch/torch.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #define REGION "no_grad" /* the function that its frames have: no forward(), by which modules are counted */
@@ -100,40 +99,25 @@ frames_around(const char *scopes, const char *module, struct arena *a)
     return 0;
 }
 
-/* Behind the frame that begins there, at the next one or the end. */
-static const char *
-frame_end(const char *frame)
-{
-    const char *next = python_frame(frame + 1);
-    return next ? next : frame + strlen(frame);
-}
-
-static int
-number_of(const char *frame)
-{
-    static const char mark[] = "\", line ";
-    const char *at = strstr(frame, mark);
-    return at ? atoi(at + strlen(mark)) : 0;
-}
-
 /* The frames of the function around what lies between two calls: those that both have, and a line of it between theirs,
  * or the later one's own. NULL: they share no function, or are of one line. */
 static const char *
 frames_between(struct arena *a, const char *before, const char *behind)
 {
     const char *x = python_frame(before), *y = python_frame(behind);
-    while (x && y && frame_end(x) - x == frame_end(y) - y && memcmp(x, y, (size_t)(frame_end(x) - x)) == 0) {
+    while (x && y && python_frame_end(x) - x == python_frame_end(y) - y &&
+           memcmp(x, y, (size_t)(python_frame_end(x) - x)) == 0) {
         x = python_frame(x + 1);
         y = python_frame(y + 1);
     }
-    const int from = x && y ? number_of(x) : 0, to = from ? number_of(y) : 0;
+    const int from = x && y ? python_frame_line(x) : 0, to = from ? python_frame_line(y) : 0;
     const size_t file = to ? strcspn(x + 6, "\"") + 6 : 0;
     const char *in = to ? strstr(x, ", in ") : NULL, *other = in ? strstr(y, ", in ") : NULL;
     const size_t name = in ? strcspn(in, "\n") : 0;
     if (!other || from == to || strncmp(x, y, file) != 0 || strncmp(in, other, name + 1) != 0)
         return NULL;
     if (to == from + 1)
-        return arena_strn(a, behind, (size_t)(frame_end(y) - behind));
+        return arena_strn(a, behind, (size_t)(python_frame_end(y) - behind));
     return arena_printf(a, "%.*s%.*s\", line %d%.*s\n    \n  ", (int)(x - before), before, (int)file, x,
                         to > from ? from + 1 : to - 1, (int)name, in);
 }

@@ -209,6 +209,14 @@ python_frame(const char *p)
         p++;
     return p;
 }
+/* Behind the frame that begins there, at the next one or the stack's end. */
+static inline const char *
+python_frame_end(const char *frame)
+{
+    const char *next = python_frame(frame + 1);
+    return next ? next : frame + strlen(frame);
+}
+int python_frame_line(const char *frame); /* the number of its line; 0 it says none */
 /* The innermost frame of a stack; NULL none. */
 const char *python_inner(const char *stack);
 bool python_in_torch(const char *stack); /* it is of PyTorch's own modules or functions */

@@ -326,12 +326,12 @@ binds(const struct spot *s, const char *name)
     return false;
 }
 
-/* The line that a frame's text says. */
-static int
-line_of(const char *frame)
+int
+python_frame_line(const char *frame)
 {
     static const char mark[] = "\", line ";
-    return atoi(strstr(frame, mark) + strlen(mark));
+    const char *at = strstr(frame, mark);
+    return at ? atoi(at + strlen(mark)) : 0;
 }
 
 static int
@@ -390,7 +390,7 @@ frame_spot(struct frames *f, const char *frame, const char *end, const char *mod
     const char *function = arena_printf(f->a, "%.*s %.*s", (int)(line - frame), frame, (int)(text - in), in);
     text += 1 + strspn(text + 1, " ");
     struct spot spot = read_line(f->a, arena_strn(f->a, text, (size_t)(end - text)));
-    spot.line = line_of(frame);
+    spot.line = python_frame_line(frame);
     spot.library = strstr(function, "site-packages/");
     spot.traced = is_traced(frame);
     spot.states = strstr(spot.text, "output_hidden_states=True") || strstr(spot.text, ".hidden_states");
@@ -1318,7 +1318,7 @@ see_names(struct tracer *t, int i, struct sights *seen)
         if (!strchr(".)]", before) && !(bracket && variable_at(bracket + 1)))
             see(t, seen, name, len, &c->args[0]);
     } else {
-        const char *bracket = from[-1] == '_' || isalnum((unsigned char)from[-1]) ? NULL : strchr(from, '(');
+        const char *bracket = strchr(from, '(');
         if (bracket && c->args[0].kind == ARG_LIST)
             see_elements(t, &c->args[0], bracket, seen);
         else if (bracket && (len = variable_at(bracket + 1)) && strchr(",)", bracket[1 + len]))
@@ -2199,7 +2199,7 @@ python_earlier(struct arena *a, const char *one, const char *other)
         x = next_frame(a, &one, &text);
         y = next_frame(a, &other, &text);
     } while (x && y && strcmp(x, y) == 0);
-    return x && y && same_function(x, y) && line_of(x) < line_of(y);
+    return x && y && same_function(x, y) && python_frame_line(x) < python_frame_line(y);
 }
 
 /* Functions whose own frames a file does not have: what one of their calls makes, or what they are called with, they
@@ -3230,12 +3230,12 @@ hold_states(struct tracer *t, int *until, const char **by)
             if (!s->states || !*s->calls || (i && parting(&t->stacks[i - 1], &t->stacks[i]) > level) ||
                 !last_layers(p, s->calls, i, end, &from))
                 continue;
-            const char *name = s->nbindings ? arena_str(p->arena, s->binding[0].name) : NULL, *number, *next = NULL;
+            const char *name = s->nbindings ? arena_str(p->arena, s->binding[0].name) : NULL;
             const int last = name ? local_end(t, end, level, name) : line_end(t, level, end, t->stacks[i].end[level]);
             for (int k = from > i ? from - 1 : i; k <= end; k++) {
                 const int slot = p->calls[k].outs[0];
-                number = k < from ? "" : next ? next : listed_below(p->modules[p->calls[k].scope].path, s->calls);
-                next = k < end ? listed_below(p->modules[p->calls[k + 1].scope].path, s->calls) : NULL;
+                const char *number = k < from ? "" : listed_below(p->modules[p->calls[k].scope].path, s->calls),
+                           *next = k < end ? listed_below(p->modules[p->calls[k + 1].scope].path, s->calls) : NULL;
                 if (!number || (next && atoi(next) == atoi(number) && *number) || until[slot] >= last)
                     continue;
                 until[slot] = last;
