@@ -688,6 +688,13 @@ read_here(const struct dynamo *d, const struct group *g, const struct param *q, 
     return line_has(fx_line_at(d, g->last), arena_printf(a, "%sself.%s%s", before, leaf, behind), "_");
 }
 
+/* Whether the group may read it by its name: it is its module's, or its line has it. */
+static bool
+named_here(const struct dynamo *d, const struct group *g, const struct param *q)
+{
+    return strcmp(d->l->p->modules[q->module].path, g->path ? g->path : "") == 0 || read_here(d, g, q, "", "");
+}
+
 /* Whether the parameter's module looked something up, in a table under another name: they are tied. */
 static bool
 looked_up_as_another(const struct dynamo *d, const struct param *q)
@@ -1014,8 +1021,8 @@ lost_computed(struct dynamo *d, const struct group *g, const char *stem, int ten
     bool looked_up = spelled(stem, LOOKS_UP) && rank > 1; /* a table of positions, read as a whole */
     struct param *q = rank > 0 ? folded_param(d, g, looked_up ? "weight" : NULL, rank, NULL) : NULL;
     const char *of = q ? l->p->modules[q->module].path : "";
-    if (!q || (!looked_up && !read_here(d, g, q, "", "") && strcmp(of, own) != 0 &&
-               strcmp(of, arena_printf(l->a, "%s.parametrizations.weight", own)) != 0))
+    if (!q ||
+        (!looked_up && !named_here(d, g, q) && strcmp(of, arena_printf(l->a, "%s.parametrizations.weight", own)) != 0))
         return -1; /* the module's own */
     doubt_folded(d, g, q);
     int skip = looked_up ? rank - 2 : 0;
@@ -1076,8 +1083,7 @@ unread_weight(struct dynamo *d, const struct group *g, const char *stem, int *n)
         struct param *q = &p->params[i];
         if (q->kind > PARAM_BUFFER || d->referenced[i] || q->rank >= 0)
             continue;
-        bool own = strcmp(p->modules[q->module].path, g->path) == 0 || read_here(d, g, q, "", ""),
-             listed = !own && listed_here(d, g, q);
+        bool own = named_here(d, g, q), listed = !own && listed_here(d, g, q);
         if (!own && !listed)
             continue;
         ++*n;
@@ -1422,14 +1428,6 @@ resolve_constant(struct dynamo *d, const struct group *g, const char *name, int 
 
 /* ---- duplicates, identities, casts ------------------------------------------------------------------------------- */
 
-/* Whether a constant has the data of a parameter that the group may read by its name: of its module, or of its line. */
-static bool
-named_data(const struct dynamo *d, const struct group *g, const char *name)
-{
-    const struct param *q = params_called(d, name);
-    return q && (strcmp(d->l->p->modules[q->module].path, g->path ? g->path : "") == 0 || read_here(d, g, q, "", ""));
-}
-
 /* The constant among the group's inputs that could be what a lost call made; strict: no number, and no parameter's data
  * but those that another one has, too, whose equal numbers the file has once. */
 static int
@@ -1440,9 +1438,10 @@ constant_input(const struct dynamo *d, const struct group *g, bool strict)
         const struct node *n = &gr->n[g->nodes[k]];
         for (int i = n->nin - 1; i >= 0; i--) {
             const struct tensor *t = n->in[i] < 0 ? NULL : &gr->t[n->in[i]];
+            const struct param *q = t && strict ? params_called(d, t->name) : NULL;
             bool vector = t && t->rank == 1 && dtypes[t->dtype].is_float && t->dims[0].n > 1,
                  number = t && t->rank < 2 && !vector && strncmp(t->name, "val_", 4) == 0;
-            if (t && t->is_initializer && !(strict && (number || named_data(d, g, t->name))))
+            if (t && t->is_initializer && !(strict && number) && !(q && named_here(d, g, q)))
                 return n->in[i];
         }
     }
@@ -1880,10 +1879,13 @@ viewed(const struct program *p, const struct call *c)
 static bool
 has_gradient(const struct lowering *l, int slot)
 {
-    bool *grows = lower_trained(l->p, l->a);
+    struct arena *own = arena_new();
+    bool *grows = lower_trained(l->p, own);
     for (int i = 0; i < l->p->ncalls; i++)
         lower_grows(&l->p->calls[i], grows);
-    return grows[slot];
+    const bool has = grows[slot];
+    arena_free(own);
+    return has;
 }
 
 /* What a call that runs again reads: made again, too, where the reader's line writes it more often than it was called,
@@ -2048,8 +2050,7 @@ frames_part(struct arena *a, const char *one, const char *other, const char **fr
 {
     const char *p = one, *q = other;
     for (const char *next = python_frame(p); next; next = python_frame(next + 1)) {
-        const char *behind = python_frame(next + 1);
-        size_t n = behind ? (size_t)(behind - p) : strlen(p);
+        const size_t n = (size_t)(python_frame_end(next) - p);
         if (strncmp(p, q, n) != 0)
             break;
         p += n;
@@ -2360,7 +2361,7 @@ lost_duplicate(struct dynamo *d, const struct group *g, const char *name, int sl
     const struct call *operand =
         again.nargs && again.args[0].kind == ARG_SLOT ? group_maker(p, (int)again.args[0].i) : NULL;
     if (operand && operand->scope == p->calls[i].scope && again.args[0].i == p->calls[i].args[0].i &&
-        has_gradient(d->l, operand->outs[0]) && began_again(d, operand))
+        began_again(d, operand) && has_gradient(d->l, operand->outs[0]))
         graph_doubt(d->l->g, reader->name, reader->op, "memlint.export",
                     "the exporter merged %s with that of another run of its function, and perhaps what it reads",
                     spelled_bare(again.target));
