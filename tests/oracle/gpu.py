@@ -1,51 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""What PyTorch takes on a GPU beside tensors, for gpu.sh; memlint is MEMLINT.
+"""What the driver counts for a process before and after the context and each library, as JSON, for gpu.sh.
 
-gpu.py context                what the driver counts before and after the context and the libraries
-gpu.py convs --device NAME    workspaces of convolutions, measured, and memlint's rule beside them
-gpu.py reserves               what cuDNN keeps and takes of recurrent layers and of batch norm
+MEMLINT=./memlint gpu.py
 """
 
-import argparse, json, os, re, subprocess, sys, tempfile
-
-CONVS = [  # N C H W, K R S, stride, padding, groups: of ResNet, VGG, MobileNet, U-Net, ConvNeXt, Inception
-    (32, 3, 224, 224, 64, 7, 7, 2, 3, 1),
-    (32, 64, 56, 56, 64, 3, 3, 1, 1, 1),
-    (32, 64, 56, 56, 256, 1, 1, 1, 0, 1),
-    (32, 128, 28, 28, 128, 3, 3, 1, 1, 1),
-    (32, 256, 28, 28, 512, 1, 1, 2, 0, 1),
-    (32, 512, 7, 7, 512, 3, 3, 1, 1, 1),
-    (16, 3, 224, 224, 64, 3, 3, 1, 1, 1),
-    (16, 64, 224, 224, 64, 3, 3, 1, 1, 1),
-    (16, 256, 56, 56, 256, 3, 3, 1, 1, 1),
-    (32, 96, 112, 112, 96, 3, 3, 2, 1, 96),
-    (32, 384, 14, 14, 384, 3, 3, 1, 1, 384),
-    (32, 96, 56, 56, 96, 7, 7, 1, 3, 96),
-    (4, 64, 256, 256, 64, 3, 3, 1, 1, 1),
-    (4, 1024, 16, 16, 512, 3, 3, 1, 1, 1),
-    (32, 192, 17, 17, 192, 1, 7, 1, 0, 1),
-    (32, 2048, 7, 7, 512, 1, 1, 1, 0, 1),
-]
-RECURRENT = [  # layer, units, layers, directions, batch, steps; the first two were published: src/torch/rnn.c
-    ("LSTM", 320, 4, 1, 100, 250),
-    ("GRU", 320, 4, 1, 100, 250),
-    ("RNN", 320, 4, 1, 100, 250),
-    ("LSTM", 512, 1, 1, 64, 35),
-    ("LSTM", 512, 2, 2, 64, 35),
-    ("GRU", 256, 2, 2, 32, 100),
-]
-KEPT = {"LSTM": 6, "GRU": 7, "RNN": 2}  # kept_per_state in src/torch/rnn.c
-NORMS = [(32, 64, 112, 112), (32, 256, 56, 56), (128, 2048, 7, 7)]
-MODEL = """<ir_version: 8, opset_import: ["": 17]>
-main_graph (float[{n}, {c}, {h}, {w}] x) => (float[{n}, {k}, {p}, {q}] y)
-<float[1, {c}, 1, 1] "shift" = {{}}, float[{k}, {cg}, {r}, {s}] "weight" = {{}}>
-{{
-  [a] z = Add (x, shift)
-  [c] y = Conv <kernel_shape = [{r}, {s}], pads = [{pad}, {pad}, {pad}, {pad}], strides = [{stride}, {stride}],
-    group = {groups}> (z, weight)
-}}
-"""
+import json, os, re, subprocess
 
 
 def smi():
@@ -73,7 +33,33 @@ def row_of(name):
     return max(alike, key=len, default=None)
 
 
-def context(a):
+def loads():
+    """What makes the driver load a library or kernels, in the order in which a program meets them."""
+    import torch
+    import torch.nn.functional as F
+
+    half = dict(device="cuda", dtype=torch.bfloat16)
+
+    def attention():
+        heads = torch.rand(2, 4, 128, 64, requires_grad=True, **half)
+        F.scaled_dot_product_attention(heads, heads, heads).sum().backward()
+
+    yield "tensor", lambda: torch.rand(1024, device="cuda") + 1
+    yield "cublas", lambda: torch.rand(64, 64, device="cuda") @ torch.rand(64, 64, device="cuda")
+    yield "cublaslt", lambda: F.linear(torch.rand(64, 64, **half), torch.rand(64, 64, **half), torch.rand(64, **half))
+    yield "convolution", lambda: F.conv2d(
+        torch.rand(4, 64, 32, 32, device="cuda"), torch.rand(64, 64, 3, 3, device="cuda")
+    )
+    yield "convolution bf16", lambda: F.conv2d(torch.rand(4, 64, 32, 32, **half), torch.rand(64, 64, 3, 3, **half))
+    yield "attention", attention
+    yield "recurrent", lambda: torch.nn.LSTM(64, 64).cuda()(torch.rand(8, 4, 64, device="cuda"))[0].sum().backward()
+    yield "fft", lambda: torch.fft.rfft(torch.rand(64, 1024, device="cuda"))
+    yield "solver", lambda: torch.linalg.eigh(torch.rand(64, 64, device="cuda"))
+
+
+def context():
+    import crowd
+
     before = smi()
     import torch
 
@@ -86,133 +72,33 @@ def context(a):
         "torch": torch.__version__,
         "cuda": torch.version.cuda,
         "cudnn": torch.backends.cudnn.version(),
+        "driver": (
+            subprocess.run(
+                ["nvidia-smi", "--query-gpu=driver_version", "--format=csv,noheader"], capture_output=True, text=True
+            ).stdout.strip()
+            if before is not None
+            else None
+        ),
         "total": total,
-        "nvidia_smi": {"before": before, "context": smi()},
-        "driver": {"context": total - free},
+        "before": before,
+        "steps": [],
     }
-    x = torch.rand(64, 64, device="cuda")
-    x @ x
-    torch.cuda.synchronize()
-    said["nvidia_smi"]["cublas"], said["driver"]["cublas"] = smi(), total - torch.cuda.mem_get_info()[0]
-    torch.nn.functional.conv2d(torch.rand(4, 64, 32, 32, device="cuda"), torch.rand(64, 64, 3, 3, device="cuda"))
-    torch.cuda.synchronize()
-    said["nvidia_smi"]["cudnn"], said["driver"]["cudnn"] = smi(), total - torch.cuda.mem_get_info()[0]
-    said["reserved"] = torch.cuda.memory_reserved()
+
+    def step(name):
+        torch.cuda.synchronize()
+        reserved = torch.cuda.memory_reserved()
+        used = {"nvidia_smi": smi(), "process": crowd.process_used(), "used": total - torch.cuda.mem_get_info()[0]}
+        said["steps"].append({"after": name, **used, "reserved": reserved})
+
+    step("context")
+    for name, call in loads():
+        try:
+            call()
+        except RuntimeError as error:
+            name += ": " + str(error).splitlines()[0]
+        step(name)
     print(json.dumps(said))
 
 
-def most(call):
-    """Bytes that a call takes and gives back: the allocator's peak less what it leaves."""
-    import torch
-
-    torch.cuda.reset_peak_memory_stats()
-    out = call()
-    torch.cuda.synchronize()
-    held = torch.cuda.memory_allocated()
-    del out
-    return torch.cuda.max_memory_allocated() - held
-
-
-def measured(conv, dtype):
-    """Bytes of the workspaces of the forward pass, the input's and the weight's gradient."""
-    import torch
-
-    n, c, h, w, k, r, s, stride, pad, groups = conv
-    x = torch.rand(n, c, h, w, device="cuda", dtype=dtype)
-    weight = torch.rand(k, c // groups, r, s, device="cuda", dtype=dtype)
-    rest = ([stride] * 2, [pad] * 2, [1, 1], False, [0, 0], groups)
-
-    y = torch.ops.aten.convolution(x, weight, None, *rest)
-    back = lambda *mask: torch.ops.aten.convolution_backward(y, x, weight, [0], *rest, [*mask, False])
-    return [
-        most(lambda: torch.ops.aten.convolution(x, weight, None, *rest)),
-        most(lambda: back(True, False)),
-        most(lambda: back(False, True)),
-    ]
-
-
-def predicted(conv, precision, device):
-    """The forward pass's workspace and the larger one of the gradients', by memlint's rule."""
-    n, c, h, w, k, r, s, stride, pad, groups = conv
-    p, q = ((side + 2 * pad - of) // stride + 1 for side, of in ((h, r), (w, s)))
-    with tempfile.NamedTemporaryFile("w", suffix=".txt") as f:
-        f.write(
-            MODEL.format(
-                n=n, c=c, h=h, w=w, k=k, r=r, s=s, p=p, q=q, pad=pad, stride=stride, groups=groups, cg=c // groups
-            )
-        )
-        f.flush()
-        words = [os.environ["MEMLINT"], f.name, "--loss=sum", "--device", device, "--precision", precision]
-        said = subprocess.run([*words, "--dump=step"], capture_output=True, text=True)
-    rows = [line.split("\t") for line in said.stdout.splitlines() if line.startswith("+")]
-    found = {"forward": 0, "backward": 0}
-    for row in rows:
-        if row[4].startswith("aten.convolution") and row[6] == "uint8":
-            found[row[3]] = max(found[row[3]], int(row[1]))
-    return found
-
-
-def convs(a):
-    import torch
-
-    mib = lambda b: f"{b / 2**20:,.1f}"
-    print(
-        "| convolution | type | forward, MiB | memlint | input's gradient | weight's gradient | memlint, the larger |"
-    )
-    print("| --- | --- | --- | --- | --- | --- | --- |")
-    for dtype, precision in ((torch.float32, "fp32"), (torch.bfloat16, "bf16")):
-        for conv in CONVS:
-            try:
-                forward, data, weight = measured(conv, dtype)
-            except RuntimeError as error:
-                print(f"| {conv} | {precision} | {str(error).splitlines()[0]} | | | | |", flush=True)
-                continue
-            rule = predicted(conv, precision, a.device)
-            cells = (forward, rule["forward"], data, weight, rule["backward"])
-            print(f"| {conv} | {precision} | {' | '.join(map(mib, cells))} |", flush=True)
-
-
-def recurrent(row, dtype):
-    """What cuDNN keeps, what memlint counts, what the call takes and gives back."""
-    import torch
-
-    name, units, layers, directions, batch, steps = row
-    net = getattr(torch.nn, name)(units, units, layers, bidirectional=directions == 2).to("cuda", dtype)
-    x = torch.rand(steps, batch, units, device="cuda", dtype=dtype)
-    kept = net(x)[0].grad_fn._saved_result3.numel()
-    counted = steps * batch * units * (KEPT[name] * layers * directions - directions) * x.element_size()
-    return kept, counted, most(lambda: net(x))
-
-
-def norm(size, dtype):
-    import torch
-
-    net = torch.nn.BatchNorm2d(size[1]).cuda()
-    x = torch.rand(size, device="cuda", dtype=dtype).to(memory_format=torch.channels_last)
-    return torch._C._get_cudnn_batch_norm_reserve_space_size(x, True), 0, most(lambda: net(x))
-
-
-def reserves(a):
-    import torch
-
-    print("| layer | type | kept, bytes | memlint | taken and given back |")
-    print("| --- | --- | --- | --- | --- |")
-    rows = [(recurrent, row) for row in RECURRENT] + [(norm, size) for size in NORMS]
-    for dtype in (torch.float32, torch.float16):
-        for measure, row in rows:
-            try:
-                cells = " | ".join(f"{n:,}" for n in measure(row, dtype))
-            except RuntimeError as error:
-                cells = f"{str(error).splitlines()[0]} | | "
-            print(f"| {row} | {dtype} | {cells} |", flush=True)
-
-
-def main():
-    ap = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    ap.add_argument("what", choices=("context", "convs", "reserves"))
-    ap.add_argument("--device")
-    {"context": context, "convs": convs, "reserves": reserves}[ap.parse_args().what](ap.parse_args())
-
-
 if __name__ == "__main__":
-    main()
+    context()

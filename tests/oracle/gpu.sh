@@ -1,18 +1,20 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# gpu.sh ORACLE OUT [--null-gpu]: everything that only a machine with a GPU can tell, in 25 minutes and unattended.
+# gpu.sh ORACLE OUT [--null-gpu]: everything that only a machine with a GPU can tell, in 15 minutes and unattended.
 #
 # ORACLE is the folder of record.py, its zoo and models.tar.xz. What comes first is worth most: each step has its share
 # of the time, leaves what it has in OUT and is no reason to stop for the next. PYTHON names a Python with PyTorch,
-# DEVICE the row of `memlint --list=devices` (asked of the GPU by default), ONLY a part of models' names, MINUTES the
-# time. Ends with a table of the steps; exit 1 where one failed. --null-gpu runs it on the pack's device without memory
-# and is a test of this script: no figure of it is one of a GPU.
+# DEVICE the row of `memlint --list=devices` (asked of the GPU by default), ONLY a part of models' names, PART a part of
+# each sweep (0/1), JOBS how many processes share the GPU, ROOM the GiB of it that they may take, MINUTES the time. Ends
+# with a table of the steps; exit 1 where one failed. --null-gpu runs it on the pack's device without memory and is a
+# test of this script: no figure of it is one of a GPU. h200.tar.xz has what an H200 said.
 set -u
 oracle=$(realpath "$1") out=$(mkdir -p "$2" && realpath "$2")
 null=("${@:3}")
 here=$(cd "$(dirname "$0")" && pwd)
-memlint=${MEMLINT:-$here/../../memlint} python=${PYTHON:-python3} only=${ONLY:-} minutes=${MINUTES:-25}
-export MEMLINT="$memlint" PYTHONWARNINGS=ignore
+memlint=${MEMLINT:-$here/../../memlint} python=${PYTHON:-python3} only=${ONLY:-} part=${PART:-0/1}
+minutes=${MINUTES:-15} jobs=${JOBS:-$(nproc)} room=${ROOM:-60}
+export MEMLINT="$memlint" PYTHONWARNINGS=ignore OMP_NUM_THREADS=1
 failed=0
 run=("$python")
 if [ ${#null[@]} -gt 0 ]; then # record.py builds it
@@ -33,15 +35,21 @@ step() { # step PERCENT NAME COMMAND...: its output is OUT/NAME.txt
     printf '%-10s %4d s  %s\n' "$name" $((SECONDS - begun)) "$said" | tee -a "$out/steps.txt"
 }
 
-step 4 context "${run[@]}" "$here/gpu.py" context
+crowd() { # crowd NAME PERCENT OPTIONS...
+    step "$2" "$1" "${run[@]}" "$here/crowd.py" "$oracle" "$out/$1.jsonl" --jobs "$jobs" --room "$room" \
+        --seconds $((minutes * 60 * $2 / 100 - 15)) "${@:3}"
+}
+
+step 3 context "${run[@]}" "$here/gpu.py"
 device=${DEVICE:-$(sed -n 's/.*"row": "\([^"]*\)".*/\1/p' "$out/context.txt")}
 device=${device:-h100}
-step 42 records "$python" "$oracle/record.py" --all --only "$only" --out "$out/records-gpu.jsonl" "${null[@]}"
-step 32 replay "$python" "$here/replay.py" "$memlint" "$oracle/record.py" "$oracle/models.tar.xz" --device "$device" \
-    --only "$only" "${null[@]}"
-step 12 convs "${run[@]}" "$here/gpu.py" convs --device "$device"
-step 2 reserves "${run[@]}" "$here/gpu.py" reserves
-step 4 page "$memlint" "$here/../../examples/tiny_gpt.onnx" --dim batch=32 --device "$device" --replay=2 -q \
+crowd records 22 --only "$only" --flags
+step 20 sweeps "${run[@]}" "$here/sweeps.py" "$out" --part "$part"
+step 12 replay "$python" "$here/replay.py" "$memlint" "$oracle/record.py" "$oracle/models.tar.xz" --device "$device" \
+    --only "$only" --records "$out/records.jsonl" "${null[@]}"
+step 2 page "$memlint" "$here/../../examples/tiny_gpt.onnx" --dim batch=32 --device "$device" --replay=2 -q \
     -o "$out/replay.html"
-step 4 score "$oracle/check" "$memlint" --records "$out/records-gpu.jsonl"
+[ ${#null[@]} -gt 0 ] || step 6 queries "${run[@]}" "$here/queries.py" "$out"
+crowd people 30 --zoo --only "${only:-/}" --people
+step 4 score "$oracle/check" "$memlint" --records "$out/records.jsonl"
 exit $failed

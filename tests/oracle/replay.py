@@ -3,12 +3,12 @@
 """Print the table of docs/REPLAY.md: what memlint predicts, what its replay holds on this GPU, and what PyTorch
 reserves on it.
 
-    replay.py MEMLINT RECORD.PY MODELS.tar.xz --device NAME [--only REGEX] [--null-gpu]
+    replay.py MEMLINT RECORD.PY MODELS.tar.xz --device NAME [--only REGEX] [--records FILE] [--null-gpu]
 
 RECORD.PY is the oracle pack's, which runs the training step of its zoo under PyTorch; the archive has the same models
 as ONNX. Both need the GPU to themselves, one after the other. NAME is its row in memlint --list=devices, or one of its
-generation. cuDNN and cuBLASLt are those that PyTorch brings, so that memlint asks the same libraries. A line that
-could not be filled says why and is part of the table. With --null-gpu PyTorch runs on the pack's device without
+generation. With --records PyTorch's steps are those that crowd.py wrote. cuDNN and cuBLASLt are those that PyTorch
+brings, so that memlint asks the same libraries. A line that could not be filled says why and is part of the table. With --null-gpu PyTorch runs on the pack's device without
 memory: a test of this script.
 """
 
@@ -47,6 +47,14 @@ def run(command, **environment):
         return None, (lines or ["no answer in time"])[-1].replace("|", "/")
 
 
+def known(path, *setup):
+    """The record of a set-up in a file of them."""
+    keys = ("model", "batch", "precision", "optimizer", "loop")
+    with open(path) as f:
+        rows = [r for r in map(json.loads, f) if all(r[k] == v for k, v in zip(keys, setup)) and not r.get("flags")]
+    return (rows[0], None) if rows else (None, "not among the records")
+
+
 def mib(n):
     return "unknown" if n is None else f"{n / MIB:,.0f}"
 
@@ -75,17 +83,21 @@ def row(a, root, model, batch, precision, options):
         LD_LIBRARY_PATH=found,
     )
     replay = result["replay"] if result else {}
-    record, refused = run(
-        [
-            sys.executable,
-            a.record,
-            model,
-            "--batch",
-            str(batch),
-            "--precision",
-            precision,
-            *(["--null-gpu"] if a.null_gpu else []),
-        ]
+    record, refused = (
+        known(a.records, model, batch, precision, "adamw", "plain")
+        if a.records
+        else run(
+            [
+                sys.executable,
+                a.record,
+                model,
+                "--batch",
+                str(batch),
+                "--precision",
+                precision,
+                *(["--null-gpu"] if a.null_gpu else []),
+            ]
+        )
     )
     if record and record["what"] != "cuda":
         record, refused = None, "PyTorch found no GPU"
@@ -107,7 +119,7 @@ def row(a, root, model, batch, precision, options):
         percent(held, real),
         mib(replay.get("context_bytes")),
         mib(replay.get("nvml_used_after")),
-        mib(record["driver_used"] if record else None),
+        mib(record.get("process_used", record["driver_used"]) if record else None),
         "; ".join(notes),
     ]
     return "| " + " | ".join(map(str, cells)) + " |", replay, record
@@ -120,6 +132,7 @@ def main():
     ap.add_argument("models")
     ap.add_argument("--device", required=True)
     ap.add_argument("--only", default="")
+    ap.add_argument("--records", help="JSON lines")
     ap.add_argument("--null-gpu", action="store_true")
     a = ap.parse_args()
     lines, about = [], {}
