@@ -549,23 +549,14 @@ assume_cudnn(struct program *p, const struct step *st, const struct setup *s)
                        u.unknown, of);
 }
 
-/* What cuDNN keeps for the backward pass and tells to a GPU alone. */
 static void
-assume_reserves(struct program *p, const struct step *st)
+assume_recurrent(struct program *p, const struct step *st)
 {
-    const struct cudnn_reserves *r = &st->m->cudnn.reserves;
-    if (r->mask)
-        program_assume(
-            p, ALTERNATIVE_NONE,
-            "what cuDNN's batch norm keeps and takes in 16 bits with channels last is counted as 0, and only "
-            "a GPU tells it: a bit for each element, which it may keep as for a ReLU in it, is %s",
-            bytes_text(p->arena, r->mask));
-    if (r->more)
+    if (st->m->cudnn.recurrent)
         program_assume(p, ALTERNATIVE_NONE,
-                       "what cuDNN keeps of recurrent layers for the backward pass only a GPU tells: it is taken as it "
-                       "was on a P100 (pytorch/pytorch 2895), without workspaces; gradients need %s less, and with the "
-                       "largest workspaces that were published, and in 16 bits all of it kept in 32, it is %s more",
-                       bytes_text(p->arena, r->less), bytes_text(p->arena, r->more));
+                       "what cuDNN takes while recurrent layers run is not counted, up to %s at a time; --device=NAME "
+                       "counts it",
+                       bytes_text(p->arena, st->m->cudnn.recurrent));
 }
 
 /* What is reserved with the least workspaces that benchmark may keep, as far as that is known. */
@@ -627,8 +618,8 @@ result_build(const struct graph *g, struct program *p, struct step *st, const st
     r->version = PACKAGE_VERSION;
     assume_context(p, s);
     assume_cudnn(p, st, s);
-    assume_reserves(p, st);
-    x.least_reserved = assume_benchmark(p, st, s) - st->m->cudnn.reserves.less;
+    assume_recurrent(p, st);
+    x.least_reserved = assume_benchmark(p, st, s);
     x.l = live_run(st);
     r->provenance = provenance_find(p, s);
     gather_model(&x);

@@ -832,6 +832,13 @@ run_batch_norm(struct machine *m, struct frame *f)
 }
 
 void
+run_cudnn_batch_norm(struct machine *m, struct frame *f)
+{
+    run_batch_norm(m, f);
+    batch_norm_workspace(m, V(0), false);
+}
+
+void
 run_running_norm(struct machine *m, struct frame *f)
 {
     m->op = f->op->source;
@@ -858,6 +865,7 @@ run_cudnn_batch_norm_backward(struct machine *m, struct frame *f)
     if (!value_contiguous(V(1)) && !(value_channels_last(V(0)) && value_channels_last(V(1))))
         OP(m, "clone.default", VAL(V(1)));
     run_batch_norm_backward(m, f);
+    batch_norm_workspace(m, V(0), true);
 }
 
 /* (input, normalized_shape, ...): the result, and so many statistics of each row. */

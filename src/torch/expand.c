@@ -1390,11 +1390,7 @@ expand_bloom_gelu_backward(struct machine *m, struct frame *f)
 
 /* ---- normalization ----------------------------------------------------------------------------------------------- */
 
-/* In 16 bits and with channels last cuDNN keeps a reserve whose size it tells to a handle alone; otherwise it needs
- * none. NVIDIA's batch norm for that layout in apex (contrib/csrc/groupbn) keeps a bit for each element where a ReLU is
- * part of it, and nothing else of the input. Source: _select_batch_norm_backend in Normalization.cpp,
- * getCudnnBatchNormMode in cudnn/BatchNorm.cpp, cudnnBatchNormalizationForwardTrainingEx in cuDNN's documentation;
- * CUDNN_BN_MIN_EPSILON is 0 in cuDNN's headers since 8. */
+/* Source: _select_batch_norm_backend in Normalization.cpp; CUDNN_BN_MIN_EPSILON is 0 in cuDNN's headers since 8. */
 void
 expand_batch_norm(struct machine *m, struct frame *f)
 {
@@ -1405,8 +1401,6 @@ expand_batch_norm(struct machine *m, struct frame *f)
                       : arg_int(f, 5, 1) ? "cudnn_batch_norm.default"
                                          : "cudnn_batch_norm.running";
     struct arg *a = args_copy(m->a, f->n, f->a);
-    if (cudnn && arg_int(f, 5, 1) && m->phase == PHASE_FORWARD && value_channels_last(x) && dtype_is_half(x->dtype))
-        m->cudnn.reserves.mask += div_up(value_elements(x), 8);
     if (cudnn && !value_channels_last(x)) /* input.contiguous(input.suggest_memory_format()) */
         a[0] = VAL(OP(m, "contiguous.default", VAL(x)));
     out_add(m, f, dispatch(m, aten_find(row), f->n, a, NULL)->out[0]);

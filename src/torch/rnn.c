@@ -6,14 +6,10 @@
  * (flatten_parameters), so there is no copy of them; their gradients are views of one buffer. A batch_first input is
  * transposed and made contiguous for cuDNN's call, forward and backward.
  *
- * What cuDNN keeps for its backward pass (the reserve) is the library's secret, which it tells to a handle alone. Two
- * sizes were published: 736,000,000 bytes of an LSTM and 864,000,000 of a GRU, of 4 layers of 320 units in fp32 on a
- * P100 in 2017 (pytorch/pytorch 2895). They are 23 and 27 times 320 units of 25,000 samples and steps: 6 and 7 for each
- * layer, but that the last one's output, the call's result, is not kept again. The gradients of an LSTM need as many:
- * four gates, the cell, the output; those of a GRU five: three gates, what the reset gate scales, the output; an RNN's
- * its output alone, and 2 are assumed. In 16 bits some may be kept in 32. Workspaces are not counted: they were 17.7
- * and 13.2 MB, half as much again as the weights, and 2.4 times an RNN's (tensorflow/tensorflow 30889), and cuDNN asks
- * for more or less by what is free (FluxML/Flux.jl 923). So the size lies in a range, which the report says.
+ * What cuDNN keeps for its backward pass (the reserve) and takes while it runs (the workspace) it tells to a handle
+ * alone. The formulas below are those of cuDNN 9.19 on an H200: tests/oracle/queries.py asked it about 2,000 sizes of
+ * each kind, and PyTorch took as much (h200.tar.xz there: recurrent.tsv, sweeps.jsonl). Two reserves that were published
+ * in 2017 have them, too: 736,000,000 bytes of an LSTM and 864,000,000 of a GRU (pytorch/pytorch 2895).
  */
 #include "base/setup.h"
 #include "torch/run.h"
@@ -34,33 +30,127 @@ mode_of(const struct aten *op)
     return mode;
 }
 
-/* Elements kept per time step, sample, layer and direction, by hidden unit; of these, what gradients need. */
-static const struct {
-    int kept, needed;
-} per_state[] = {[MODE_RELU] = {2, 1}, [MODE_TANH] = {2, 1}, [MODE_LSTM] = {6, 6}, [MODE_GRU] = {7, 5}};
-static const double most_workspace = 2.4; /* times the weights */
+/* What cuDNN keeps and takes, in elements per sample of a layer's hidden state; indices: directions - 1. */
+static const struct cell {
+    int gates;
+    int kept;        /* per time step and layer; of the last layer one less: its output is the call's result */
+    int forward[2];  /* taken per layer, beside what is taken per time step, */
+    int backward[2]; /* the same of a backward pass; */
+    int small_forward[2], small_backward[2]; /* by kernels for small hidden states, */
+    int small_steps;                         /* which take so much more per time step in a backward pass, */
+    int small_most[2];                       /* and run up to so large a hidden state: forward, backward */
+} cells[] = {
+    [MODE_RELU] = {1, 2, {3, 10}, {5, 14}, {4, 10}, {6, 14}, 9, {384, 256}},
+    [MODE_TANH] = {1, 2, {3, 10}, {5, 14}, {4, 10}, {6, 14}, 9, {384, 256}},
+    [MODE_LSTM] = {4, 6, {10, 24}, {11, 26}, {8, 18}, {12, 26}, 12, {192, 128}},
+    [MODE_GRU] = {3, 7, {5, 14}, {5, 14}, {4, 10}, {6, 14}, 14, {192, 128}},
+};
 
-/* of: elements per time step and sample, by hidden unit. */
-static int64_t
-reserve_bytes(const struct value *x, int64_t hidden, int64_t of)
+/* Of a call's layers. Source: RNN.cpp, get_algo. */
+struct layers {
+    int64_t mode, both, half;
+    int64_t small; /* kernels for small hidden states, or persistent ones */
+    int64_t n[5];
+};
+enum { INPUT, HIDDEN, LAYERS, BATCH, STEPS };
+
+static bool
+is_persistent(struct machine *m, const struct value *x, const struct layers *l)
 {
-    int64_t n;
-    return mul_ok(x->size[0] * x->size[1], hidden, &n) && mul_ok(n, of, &n) ? dtype_bytes(x->dtype, n) : 0;
+    enum { FROM = 80, NOT_FROM = 86, NOT_BELOW = 87, UNIT = 128, MOST = 1024, LARGE = 896, FEW = 96 };
+    const int64_t *n = l->n;
+    return x->dtype == DT_FLOAT16 && n[LAYERS] == 1 && !l->both && n[HIDDEN] <= MOST && n[HIDDEN] % UNIT == 0 &&
+           n[INPUT] % UNIT == 0 && n[BATCH] % 8 == 0 && n[BATCH] <= UNIT && l->mode != MODE_GRU &&
+           (l->mode == MODE_LSTM || n[BATCH] < FEW || n[HIDDEN] < LARGE) && machine_from(m, FROM) &&
+           (!machine_from(m, NOT_FROM) || machine_from(m, NOT_BELOW));
 }
 
-/* Counts by how much a reserve of so many bytes, of which gradients need some, may be off, with the workspace. */
-static void
-note_reserve(struct machine *m, const struct arg *weights, int64_t kept, int64_t needed)
+static struct layers
+layers_of(struct machine *m, const struct value *x, const struct value *hx, int64_t mode, int64_t directions,
+          bool backward)
 {
-    struct cudnn_reserves *r = &m->cudnn.reserves;
-    enum dtype t = DT_FLOAT;
-    int64_t elements = 0;
-    for (int i = 0; i < weights->n; i++) {
-        t = weights->list[i].v->dtype;
-        elements += value_elements(weights->list[i].v);
+    const int64_t hidden = hx->size[2];
+    struct layers l = {.mode = mode,
+                       .both = directions > 1,
+                       .half = dtype_is_half(x->dtype),
+                       .n = {[INPUT] = x->size[2],
+                             [HIDDEN] = hidden,
+                             [LAYERS] = hx->size[0] / directions,
+                             [BATCH] = x->size[1],
+                             [STEPS] = x->size[0]}};
+    l.small = x->dtype != DT_BFLOAT16 && x->dtype != DT_DOUBLE && hidden <= cells[mode].small_most[backward];
+    l.small = l.small || is_persistent(m, x, &l);
+    return l;
+}
+
+/* Bytes of the reserve; the bits are those of dropouts between layers. */
+static int64_t
+reserve_bytes(const struct layers *l, bool drops)
+{
+    enum { MORE = 256, ALIGNMENT = 32 };
+    const int64_t *n = l->n, of = (cells[l->mode].kept * n[LAYERS] - 1) * (1 + l->both);
+    int64_t states, bytes;
+    if (!mul_ok(n[STEPS] * n[BATCH], n[HIDDEN], &states) || !mul_ok(states, of * (l->half ? 2 : 4), &bytes))
+        return 0;
+    if (drops)
+        bytes += (n[LAYERS] - 1) * (1 + l->both) * div_up(states * (1 + l->both), 8);
+    return div_up(bytes + MORE, ALIGNMENT) * ALIGNMENT;
+}
+
+/* Bytes of the workspace: the weights once more, what a forward or a backward pass takes, whichever is more, and the
+ * products' own workspaces. A forward pass in one direction has the gates of so many time steps, and layers on top of
+ * each other go back by blocks of steps, a layer one block behind the other. */
+static double
+workspace_bytes(const struct layers *l)
+{
+    enum { PRODUCTS = 8 << 20, GATED = 256, BLOCK = 8 };
+    const struct cell *c = &cells[l->mode];
+    const int both = (int)l->both, small = l->small ? 4 * c->gates : 0;
+    const double input = (double)l->n[INPUT], hidden = (double)l->n[HIDDEN], layers = (double)l->n[LAYERS],
+                 steps = (double)l->n[STEPS], wider = input > hidden ? input : hidden,
+                 gated = steps > GATED && !both && !small ? GATED : steps,
+                 behind = BLOCK * (layers + 1) < steps ? BLOCK * (layers + 1) : steps;
+    double forward = steps * input +
+                     hidden * (both ? steps * (2 * c->gates + 6 + small) : steps + gated * c->gates + steps * small) +
+                     hidden * layers * (small ? c->small_forward : c->forward)[both];
+    double backward = steps * (2 * input + (both ? 4 : 1) * wider) +
+                      hidden * layers * (small ? c->small_backward : c->backward)[both];
+    if (both)
+        backward += steps * hidden * (layers > 1 ? 8 : 6);
+    else if (small)
+        backward += steps * hidden * (layers > 1 ? 4 : 3);
+    else
+        backward += hidden * (layers > 1 ? 2 * steps + behind : 3 * steps);
+    backward += small ? steps * hidden * c->small_steps : 0;
+    const double matrices = hidden * c->gates * (1 + both) * (input + hidden + (layers - 1) * hidden * (2 + both));
+    double most = (double)l->n[BATCH] * (forward > backward ? forward : backward) + matrices;
+    return most * (l->half ? 2 : 4) + PRODUCTS * layers * (1 + both);
+}
+
+static void
+workspace_blocks(struct machine *m, const struct ask *q, struct workspaces *to)
+{
+    (void)m;
+    struct layers l;
+    memcpy(&l, q->of, offsetof(struct layers, n));
+    memcpy(l.n, q->number, sizeof(l.n));
+    double bytes = workspace_bytes(&l);
+    workspaces_add(to, bytes < (double)MAX_STORAGE_BYTES ? (int64_t)bytes : MAX_STORAGE_BYTES);
+    workspaces_add(to, 0);
+}
+
+/* Takes and gives back the workspace where the device is known, as those of convolutions; else notes it. */
+static void
+take_workspace(struct machine *m, const struct layers *l)
+{
+    if (m->s->device && m->s->cudnn != CUDNN_NONE) {
+        if (m->real)
+            ask_blocks(m, &(struct ask){workspace_blocks, l, offsetof(struct layers, n), COUNT(l->n), l->n});
+        return;
     }
-    r->more += (int64_t)(most_workspace * (double)dtype_bytes(t, elements)) + (dtype_is_half(t) ? kept : 0);
-    r->less += kept - needed;
+    int64_t bytes = (int64_t)workspace_bytes(l);
+    if (m->cudnn.recurrent < bytes)
+        m->cudnn.recurrent = bytes;
 }
 
 static struct value *
@@ -75,27 +165,28 @@ as_given(struct machine *m, struct value *v, bool batch_first)
     return batch_first ? OP(m, "transpose.int", VAL(v), INT(0), INT(1)) : v;
 }
 
-/* _cudnn_rnn(input, weight, hx, cx, mode, batch_first, directions): output, hy, cy, reserve */
+/* _cudnn_rnn(input, weight, hx, cx, mode, batch_first, directions, drops): output, hy, cy, reserve */
 void
 rnn_forward(struct machine *m, struct frame *f)
 {
     struct value *hx = V(2), *cx = V(3), *x;
     bool batch_first = arg_int(f, 5, 0), training = m->s->mode == MODE_TRAINING;
-    int64_t mode = arg_int(f, 4, 0), directions = arg_int(f, 6, 1), hidden = hx->size[2], none = 0;
+    int64_t mode = arg_int(f, 4, 0), directions = arg_int(f, 6, 1), none = 0;
     x = time_first(m, V(0), batch_first);
-    int64_t size[] = {x->size[0], x->size[1], directions * hidden};
+    int64_t size[] = {x->size[0], x->size[1], directions * hx->size[2]};
     struct value *y = value_new(m, x->dtype, 3, size, NULL), *hy = value_new(m, hx->dtype, 3, hx->size, NULL);
     struct value *cy = cx ? value_new(m, cx->dtype, 3, cx->size, NULL) : value_new(m, hx->dtype, 1, &none, NULL);
-    int64_t bytes = reserve_bytes(x, hidden, per_state[mode].kept * hx->size[0] - directions);
-    if (training && m->phase == PHASE_FORWARD)
-        note_reserve(m, &f->a[1], bytes, reserve_bytes(x, hidden, per_state[mode].needed * hx->size[0] - directions));
+    const struct layers l = layers_of(m, x, hx, mode, directions, false);
+    int64_t bytes = reserve_bytes(&l, arg_int(f, 7, 0));
+    struct value *reserve = training ? value_new(m, DT_UINT8, 1, &bytes, NULL) : NULL;
+    take_workspace(m, &l);
     out_add(m, f, as_given(m, y, batch_first));
     out_add(m, f, hy);
     out_add(m, f, cy);
-    out_add(m, f, training ? value_new(m, DT_UINT8, 1, &bytes, NULL) : NULL);
+    out_add(m, f, reserve);
 }
 
-/* _cudnn_rnn_backward_input(input, hx, cx, output, grad, grad_hy, grad_cy, batch_first) */
+/* _cudnn_rnn_backward_input(input, hx, cx, output, grad, grad_hy, grad_cy, batch_first, mode, directions) */
 void
 rnn_backward_input(struct machine *m, struct frame *f)
 {
@@ -110,22 +201,28 @@ rnn_backward_input(struct machine *m, struct frame *f)
         OP(m, "zeros_like.default", VAL(hx));
     if (!V(6) && cx)
         OP(m, "zeros_like.default", VAL(cx));
+    struct value *dhx = value_new(m, hx->dtype, hx->rank, hx->size, NULL);
+    struct value *dcx = cx ? value_new(m, cx->dtype, cx->rank, cx->size, NULL) : NULL;
+    const struct layers l = layers_of(m, t, hx, arg_int(f, 8, 0), arg_int(f, 9, 1), true);
+    take_workspace(m, &l);
     out_add(m, f, as_given(m, dx, batch_first));
-    out_add(m, f, value_new(m, hx->dtype, hx->rank, hx->size, NULL));
+    out_add(m, f, dhx);
     if (cx)
-        out_add(m, f, value_new(m, cx->dtype, cx->rank, cx->size, NULL));
+        out_add(m, f, dcx);
 }
 
-/* _cudnn_rnn_backward_weight(input, weight, batch_first): views of one buffer */
+/* _cudnn_rnn_backward_weight(input, weight, batch_first, reserve, hx, mode, directions): views of one buffer */
 void
 rnn_backward_weight(struct machine *m, struct frame *f)
 {
     int64_t all = 0;
     struct arg *w = f->a[1].list;
-    time_first(m, V(0), arg_int(f, 2, 0));
+    const struct value *x = time_first(m, V(0), arg_int(f, 2, 0));
     for (int i = 0; i < f->a[1].n; i++)
         all += value_elements(w[i].v);
     struct value *flat = value_new(m, w[0].v->dtype, 1, &all, NULL);
+    const struct layers l = layers_of(m, x, V(4), arg_int(f, 5, 0), arg_int(f, 6, 1), true);
+    take_workspace(m, &l);
     for (int i = 0; i < f->a[1].n; i++)
         out_add(m, f, value_view(m, flat, w[i].v->rank, w[i].v->size, w[i].v->stride));
 }
@@ -312,8 +409,15 @@ rnn_layers(struct machine *m, struct frame *f)
         by_cells(m, f, mode, (struct arg[]){h, c}, (int)directions);
         return;
     }
-    struct arg a[] = {f->a[0], f->a[2], h, c, INT(mode), BOOL(arg_int(f, 8, 0)), INT(directions)};
-    const struct frame *r = dispatch(m, aten_find("_cudnn_rnn.default"), 7, a, NULL);
+    struct arg a[] = {f->a[0],
+                      f->a[2],
+                      h,
+                      c,
+                      INT(mode),
+                      BOOL(arg_int(f, 8, 0)),
+                      INT(directions),
+                      BOOL(arg_int(f, 6, 1) && arg_float(f, 5, 0) > 0)};
+    const struct frame *r = dispatch(m, aten_find("_cudnn_rnn.default"), COUNT(a), a, NULL);
     for (int i = 0; i < r->nout && i < (mode == MODE_LSTM ? 3 : 2); i++)
         out_add(m, f, r->out[i]);
 }

@@ -88,6 +88,7 @@ void run_avg_pool(struct machine *m, struct frame *f);
 void run_baddbmm(struct machine *m, struct frame *f);
 void run_batch_norm(struct machine *m, struct frame *f);
 void run_batch_norm_backward(struct machine *m, struct frame *f);
+void run_cudnn_batch_norm(struct machine *m, struct frame *f);
 void run_cudnn_batch_norm_backward(struct machine *m, struct frame *f);
 void run_bce(struct machine *m, struct frame *f);
 void run_binary(struct machine *m, struct frame *f);

@@ -2030,7 +2030,6 @@ iteration(struct script *x, struct step *st)
         x->s->kernels->kernel[i].count = 0;
     for (int k = 0; k < micro; k++) {
         const struct cudnn_use used = m->cudnn;
-        m->cudnn.reserves = (struct cudnn_reserves){0};
         const double recomputed = st->recomputed_flops;
         trace_round(m);
         m->more_micro_batches = k + 1 < micro;

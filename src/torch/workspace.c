@@ -5,6 +5,7 @@
  * tensors take none of it. What CUB's device-wide algorithms ask for was read off PyTorch 2.11's allocator (CUDA 13)
  * over sizes from 4,096 to 2,000,000 elements.
  */
+#include "base/setup.h"
 #include "torch/torch.h"
 
 #include <string.h>
@@ -424,4 +425,35 @@ index_put_workspace(struct machine *m, const struct value *self, const struct ar
     int64_t passes = key_passes(elements / after);
     ask_blocks(m, &(struct ask){sort_blocks, &passes, sizeof(passes), 1, &n});
     scope_end(m, mark, 0, NULL);
+}
+
+/* ---- cuDNN's batch norm ------------------------------------------------------------------------------------------ */
+
+struct batch_norm {
+    int64_t half, backward;
+};
+enum { NORM_ROWS, NORM_CHANNELS };
+
+/* Sums of tiles of rows, 64 channels side by side. */
+static void
+batch_norm_blocks(struct machine *m, const struct ask *q, struct workspaces *to)
+{
+    enum { CHANNELS = 64, FEW = 16, FORWARD = 516, BACKWARD = 512, MORE = 2 };
+    const struct batch_norm *of = q->of;
+    const int64_t rows = q->number[NORM_ROWS], channels = q->number[NORM_CHANNELS];
+    const int64_t unit = channels % 4 ? FEW : CHANNELS, tile = of->backward ? 96 : of->half ? 160 : 64;
+    (void)m;
+    workspaces_add(to, div_up(channels, unit) * unit * (of->backward ? BACKWARD : FORWARD) / CHANNELS *
+                           (div_up(rows, tile) + MORE));
+    workspaces_add(to, 0);
+}
+
+void
+batch_norm_workspace(struct machine *m, const struct value *x, bool backward)
+{
+    if (!m->real || !m->s->device || m->s->cudnn == CUDNN_NONE || !value_channels_last(x) || !value_elements(x))
+        return;
+    const struct batch_norm of = {dtype_is_half(x->dtype), backward};
+    const int64_t number[] = {[NORM_ROWS] = value_elements(x) / x->size[1], [NORM_CHANNELS] = x->size[1]};
+    ask_blocks(m, &(struct ask){batch_norm_blocks, &of, sizeof(of), COUNT(number), number});
 }
