@@ -1,0 +1,185 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""memlint beside what PyTorch took on a physical GPU: tables in Markdown, and bounds.
+
+    h200.py MEMLINT ORACLE [PEOPLE] [--with=OPTION...] [--worst N]
+
+h200.tar.xz has what crowd.py, sweeps.py and queries.py said on an NVIDIA H200 (PyTorch 2.11.0+cu130, cuDNN 9.19, driver
+580.159). Compared are steps of ORACLE's zoo (its models.tar.xz, exports by dynamo), recurrent layers and, where PEOPLE
+is a folder with people.tar.xz's exports as people.py keeps them (PEOPLE/SET/NAME.onnx), the models that people wrote by
+hand. A step counts where the verdict is not inconclusive. What the driver counts beside PyTorch's segments tells which
+steps ran cuDNN. Exit 1 where a figure of BOUNDS is farther off than it says.
+"""
+
+import argparse, collections, json, os, re, subprocess, sys, tarfile, tempfile
+from concurrent.futures import ThreadPoolExecutor
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, HERE)
+WITHOUT_CUDNN = range(740, 746)  # MiB of the context and cuBLAS; a convolution without products has 630
+BOUNDS = {  # percent: median, 95th percentile
+    ("zoo", "without cuDNN", "allocated"): (0.0, 0.3),
+    ("zoo", "without cuDNN", "reserved"): (0.2, 4),
+    ("zoo", "with cuDNN", "allocated"): (0.5, 8),
+    ("zoo", "with cuDNN", "reserved"): (4, 25),
+    ("layers", "recurrent", "workspace"): (0.05, 5),
+    ("layers", "recurrent", "reserve"): (0.0, 0.0),
+}
+FLAGS = {
+    "deterministic": ["--cudnn-flags=deterministic"],
+    "no-tf32": ["--cudnn-flags=no-tf32"],
+    "benchmark": ["--cudnn-flags=benchmark"],
+    "channels_last": ["--assume=inputs=channels-last"],
+}
+GATES = {"LSTM": 4, "GRU": 3, "RNN": 1}
+LAYER = """<ir_version: 8, opset_import: ["": 17]>
+g (float[{steps}, {batch}, {input}] x) => (float[{steps}, {both}, {batch}, {units}] y)
+<float[1, 1, {input}] "s" = {{}}, float[{both}, {rows}, {input}] "w" = {{}}, float[{both}, {rows}, {units}] "r" = {{}},
+ float[{both}, {biases}] "b" = {{}}>
+{{
+  z = Add (x, s)
+  y = {kind} <hidden_size = {units}{more}> (z, w, r, b)
+}}
+"""
+
+
+def lines(tar, name):
+    return [json.loads(line) for line in tar.extractfile(name)]
+
+
+def ask(a, path, options):
+    p = subprocess.run([a.memlint, path, *options, *a.options, "--format=json"], capture_output=True, text=True)
+    try:
+        return json.loads(p.stdout)
+    except ValueError:
+        return None
+
+
+def step(a, path, options, r):
+    """(class, what, error in percent, model) of a record's figures; none where memlint is not sure."""
+    said = ask(a, path, ["--device=h200", "--precision=" + r["precision"], *options])
+    if not said or said["verdict"] == "inconclusive":
+        return []
+    kind = "without cuDNN" if (r["process_used"] - r["peak_reserved"]) >> 20 in WITHOUT_CUDNN else "with cuDNN"
+    name = " ".join(map(str, (r.get("model", r.get("of")), r.get("batch", ""), r["precision"])))
+    kind = r["flags"][0] if r.get("flags") else kind
+    return [
+        (kind, k, 100 * (said["peak"][k] - r["peak_" + k]) / r["peak_" + k], name) for k in ("allocated", "reserved")
+    ]
+
+
+def zoo(a, tar, tmp):
+    with tarfile.open(os.path.join(a.oracle, "models.tar.xz")) as models:
+        models.extractall(tmp)
+    with open(os.path.join(a.oracle, "records.jsonl")) as f:
+        drops = {r["model"] for r in map(json.loads, f) if "native_dropout" in r.get("absent_from_eval", ())}
+    for r in lines(tar, "records.jsonl"):
+        path = os.path.join(tmp, r["model"] + ".dynamo.onnx")
+        if r["zoo"] != "zoo.py" or not os.path.exists(path):
+            continue
+        options = [
+            "--dim",
+            f"batch={r['batch']}",
+            "--optimizer",
+            r["optimizer"],
+            "--loop",
+            r["loop"],
+            "--loss",
+            r["loss"],
+            "--dropout",
+            "auto" if r["model"] in drops else "none",
+        ]
+        yield path, options + FLAGS[r["flags"][0]] if r.get("flags") else options, r
+
+
+def people(a, tar):
+    import people as sets
+
+    with tarfile.open(os.path.join(HERE, "people.tar.xz")) as sources:
+        for r in lines(tar, "people.jsonl"):
+            path = os.path.join(a.people, r["zoo"], r["of"] + ".onnx")
+            if os.path.exists(path):
+                yield path, sets.options(sources.extractfile(f"{r['zoo']}/{r['of']}.py").read().decode()), r
+
+
+def layer(a, tmp, number, r):
+    """The same of a recurrent layer: its reserve and its workspace, which may be a block that was not split."""
+    both, rows = 1 + r["both"], GATES[r["kind"]] * r["units"]
+    more = ', direction = "bidirectional"' * r["both"] + ", linear_before_reset = 1" * (r["kind"] == "GRU")
+    more += ", activations = [" + ", ".join(['"Relu"'] * both) + "]" if r["relu"] else ""
+    path = os.path.join(tmp, f"{number}.txt")
+    with open(path, "w") as f:
+        f.write(LAYER.format(**{**r, "both": both, "rows": rows, "biases": 2 * rows, "more": more}))
+    words = [a.memlint, path, "--loss=sum", "--device=h200", "--precision=" + r["type"], "--dump=step"]
+    said = subprocess.run(words, capture_output=True, text=True).stdout.splitlines()
+    found = [
+        int(line.split("\t")[5].strip("[]")) for line in said if re.match(r"\+.*_cudnn_rnn\.default.*uint8$", line)
+    ]
+    if len(found) != 2:
+        return [("recurrent", "reserve", 100.0, str(r))]
+    real, slack = r["forward"][1] - r["forward"][0], 1 << 20
+    off = max(0, found[1] - real, real - found[1] - slack)
+    return [
+        ("recurrent", "reserve", 100 * (found[0] - r["reserve"]) / r["reserve"], str(r)),
+        ("recurrent", "workspace", 100 * off / real, str(r)),
+    ]
+
+
+def quantile(values, p):
+    return sorted(values)[min(len(values) - 1, int(p * len(values)))]
+
+
+def table(a, name, rows):
+    """Prints a table; whether all bounds hold."""
+    good = True
+    classes = collections.defaultdict(list)
+    for kind, what, error, of in rows:
+        classes[kind, what].append((error, of))
+    for (kind, what), errors in sorted(classes.items()):
+        sizes = [abs(e) for e, _ in errors]
+        found = quantile(sizes, 0.5), quantile(sizes, 0.95)
+        most = BOUNDS.get((name, kind, what), (100, 100))
+        broken = any(f > m + 1e-9 for f, m in zip(found, most))
+        good &= not broken
+        print(
+            f"| {name} | {kind} | {what} | {len(errors)} | {sum(s == 0 for s in sizes)} "
+            f"| {found[0]:.3f} % | {found[1]:.2f} % "
+            f"| {max(sizes):.2f} % |{' more than ' + str(most) if broken else ''}"
+        )
+        for error, of in sorted(errors, key=lambda e: -abs(e[0]))[: a.worst]:
+            print(f"    {error:+8.2f} %  {of[:140]}")
+    return good
+
+
+def main():
+    ap = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    ap.add_argument("memlint")
+    ap.add_argument("oracle")
+    ap.add_argument("people", nargs="?")
+    ap.add_argument("--with", dest="options", action="append", default=[])
+    ap.add_argument("--worst", type=int, default=0)
+    a = ap.parse_args()
+    print("| what | class | figure | rows | exact | median | 19 in 20 | largest |\n" + "| --- " * 8 + "|")
+    with tarfile.open(os.path.join(HERE, "h200.tar.xz")) as tar, tempfile.TemporaryDirectory() as tmp:
+        with ThreadPoolExecutor(2) as pool:
+            run = lambda tasks: [e for said in pool.map(lambda t: step(a, *t), tasks) for e in said]
+            good = table(a, "zoo", run(list(zoo(a, tar, tmp))))
+            rows = [
+                r
+                for r in lines(tar, "sweeps.jsonl")
+                if r["what"] == "recurrent"
+                and r["layers"] == 1
+                and r["train"]
+                and r["bias"]
+                and not r["packed"]
+                and not r["proj"]
+            ]
+            layers = pool.map(lambda n: layer(a, tmp, n, rows[n]), range(len(rows)))
+            good &= table(a, "layers", [e for said in layers for e in said])
+            if a.people:
+                good &= table(a, "people", run(list(people(a, tar))))
+    return 0 if good else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
