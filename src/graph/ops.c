@@ -16,11 +16,11 @@
 /* The notation stands at the head of lower/compose.c. They are what torch.nn.functional or a model's source runs;
  * com.microsoft's are ONNX Runtime's ContribOperators.md read backwards. What has no differentiable form has none. */
 
-static const char attention[] = "4: scaled_dot_product_attention.default(a, b, c, d, 0.0, @is_causal:0)"
+static const char attention[] = "4: scaled_dot_product_attention.default(a, b, c, d, 0.0, @is_causal:0, none, 1)"
                                 "| 3: r = transpose.int(reshape.default(a, [%a0, %a1, @q_num_heads, -1]), 1, 2);"
                                 "s = transpose.int(reshape.default(b, [%b0, %b1, @kv_num_heads, -1]), 1, 2);"
                                 "t = transpose.int(reshape.default(c, [%c0, %c1, @kv_num_heads, -1]), 1, 2);"
-                                "u = scaled_dot_product_attention.default(r, s, t, d, 0.0, @is_causal:0);"
+                                "u = scaled_dot_product_attention.default(r, s, t, d, 0.0, @is_causal:0, none, 1);"
                                 "0 = reshape.default(transpose.int(u, 1, 2), %o)";
 
 /* F.lp_pool2d */

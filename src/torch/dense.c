@@ -1114,15 +1114,18 @@ run_cudnn_attention(struct machine *m, struct frame *f)
     attention_flops(m, q, k, v);
 }
 
-/* At least the fp32 dQ accumulator and the row sums of the open front end; what the engine adds only the library
- * knows. */
+/* The fp32 dQ accumulator and the row sums of the open front end; where heads share keys and values, the gradients of
+ * these for each head. An H200 took so much, and up to 512 bytes more (sweeps.jsonl of tests/oracle/h200.tar.xz). */
 void
 run_cudnn_attention_backward(struct machine *m, struct frame *f)
 {
-    struct value *q = V(1);
+    struct value *q = V(1), *k = V(2), *v = V(3);
     for (int i = 1; i < 4; i++)
         out_add(m, f, layout_like(m, V(i), V(i)->dtype));
-    scratch(m, q->size[0] * q->size[1] * q->size[2] * (4 * q->size[3] + 4));
+    int64_t bytes = q->size[0] * q->size[1] * q->size[2] * (4 * q->size[3] + 4);
+    if (k->size[1] < q->size[1])
+        bytes += q->size[0] * q->size[1] * k->size[2] * (k->size[3] + v->size[3]) * (dtypes[k->dtype].bits / 8);
+    scratch(m, bytes);
 }
 
 /* dQ, dK, dV in their operands' layout; besides the sums of dO * O and a dQ in fp32, in whole blocks. Source:
@@ -1141,6 +1144,10 @@ run_flash_attention_backward(struct machine *m, struct frame *f)
     }
     for (int i = 1; i < 4; i++)
         out_add(m, f, flash_like(m, V(i)));
+    for (int i = 2; i < 4 && m->real && V(i)->size[1] < q->size[1]; i++) { /* gradients for each head that shares it */
+        int64_t each[] = {q->size[0], V(i)->size[2], q->size[1], V(i)->size[3]};
+        value_new(m, V(i)->dtype, 4, each, NULL);
+    }
     if (m->real && first) {
         int64_t sums[] = {q->size[0], q->size[1], div_up(q->size[2], 16) * 16};
         m->fresh = CLASS_WORKSPACE;

@@ -1700,6 +1700,24 @@ takes_heads(struct machine *m, bool half, int64_t head, int64_t value)
     return (is_aligned(m, head, unit) && is_aligned(m, value, unit)) || (!half && !machine_from(m, 80));
 }
 
+/* Keys or values that heads share, for each of them. */
+static struct value *
+shared_heads(struct machine *m, struct value *v, const struct value *q)
+{
+    return repeat_interleave(m, v, q->size[1] / v->size[1], 1);
+}
+
+/* Whether cuDNN takes halves of these sizes, first on Hopper since 2.11's. Source: check_cudnn_tensor_shapes and
+ * priority_order in transformers/cuda/sdp_utils.cpp; rows of up to 256 an H200 took (sweeps.jsonl of
+ * tests/oracle/h200.tar.xz). */
+static bool
+takes_cudnn(struct machine *m, const struct value *q, const struct value *k, const struct value *v)
+{
+    const int64_t head = q->size[3];
+    return machine_from(m, 90) && head <= (machine_from(m, 100) ? 128 : 256) && head == v->size[3] &&
+           is_aligned(m, head, 8) && (q->size[2] > 1 || k->size[2] > 1);
+}
+
 /* Which kernel: flash takes half types without a mask, efficient the rest whose rows are whole units of its products'
  * operands; see sdp_utils.cpp, check_head_dim_size_mem_efficient and minimum_gemm_alignment. */
 void
@@ -1714,20 +1732,17 @@ expand_attention(struct machine *m, struct frame *f)
         k = k->rank == 3 ? OP(m, "unsqueeze.default", VAL(k), INT(0)) : k;
         v = v->rank == 3 ? OP(m, "unsqueeze.default", VAL(v), INT(0)) : v;
     }
-    bool fewer = q->rank == 4 && k->size[1] != q->size[1], gqa = arg_int(f, 7, 0);
+    bool fewer = q->rank == 4 && k->size[1] != q->size[1], gqa = fewer && arg_int(f, 7, 0) && k->size[1] > 0;
     if (q->rank != 4 || (fewer && !gqa && m->real)) { /* or heads that broadcast: no fused kernel takes them */
         out_add(m, f, attention_math(m, f, q, k, v));
         return;
     }
-    if (fewer && gqa && k->size[1] > 0) {
-        int64_t times = q->size[1] / k->size[1];
-        k = repeat_interleave(m, k, times, 1);
-        v = repeat_interleave(m, v, times, 1);
+    if (gqa && !m->real) {
+        k = shared_heads(m, k, q);
+        v = shared_heads(m, v, q);
     }
     int64_t head = q->size[3];
-    bool cudnn = m->real && kernel == ATTENTION_AUTO && half && machine_from(m, 90) && head <= 128 &&
-                 head == v->size[3] && is_aligned(m, head, 8);
-    if (cudnn) { /* first on Hopper since 2.11's cuDNN; see sdp_utils.cpp */
+    if (m->real && kernel == ATTENTION_AUTO && half && takes_cudnn(m, q, k, v)) {
         mask = cudnn_mask(m, mask, q);
         struct value *out =
             OP(m, "_scaled_dot_product_cudnn_attention.default", VAL(q), VAL(k), VAL(v), VAL(mask), FLT(p));
@@ -1737,11 +1752,12 @@ expand_attention(struct machine *m, struct frame *f)
     if (kernel == ATTENTION_AUTO)
         kernel = half && !mask && head == v->size[3] && head <= 256 && (!m->real || machine_from(m, 80))
                      ? ATTENTION_FLASH
-                 : !m->real || takes_heads(m, half, head, v->size[3]) ? ATTENTION_EFFICIENT
-                                                                      : ATTENTION_MATH;
+                 : !m->real || (!gqa && takes_heads(m, half, head, v->size[3])) ? ATTENTION_EFFICIENT
+                                                                                : ATTENTION_MATH;
     struct value *out;
     if (kernel == ATTENTION_MATH) {
-        out = attention_math(m, f, q, k, v);
+        out = attention_math(m, f, q, gqa && m->real ? shared_heads(m, k, q) : k,
+                             gqa && m->real ? shared_heads(m, v, q) : v);
     } else if (kernel == ATTENTION_FLASH) {
         if (m->real) {
             q = padded(m, q);
