@@ -8,8 +8,8 @@
  *
  * What cuDNN keeps for its backward pass (the reserve) and takes while it runs (the workspace) it tells to a handle
  * alone. The formulas below are those of cuDNN 9.19 on an H200: tests/oracle/queries.py asked it about 2,000 sizes of
- * each kind, and PyTorch took as much (h200.tar.xz there: recurrent.tsv, sweeps.jsonl). Two reserves that were published
- * in 2017 have them, too: 736,000,000 bytes of an LSTM and 864,000,000 of a GRU (pytorch/pytorch 2895).
+ * each kind, and PyTorch took as much (h200.tar.xz there: recurrent.tsv, sweeps.jsonl). Two reserves that were
+ * published in 2017 have them, too: 736,000,000 bytes of an LSTM and 864,000,000 of a GRU (pytorch/pytorch 2895).
  */
 #include "base/setup.h"
 #include "torch/run.h"

@@ -8,8 +8,8 @@ reserves on it.
 RECORD.PY is the oracle pack's, which runs the training step of its zoo under PyTorch; the archive has the same models
 as ONNX. Both need the GPU to themselves, one after the other. NAME is its row in memlint --list=devices, or one of its
 generation. With --records PyTorch's steps are those that crowd.py wrote. cuDNN and cuBLASLt are those that PyTorch
-brings, so that memlint asks the same libraries. A line that could not be filled says why and is part of the table. With --null-gpu PyTorch runs on the pack's device without
-memory: a test of this script.
+brings, so that memlint asks the same libraries. A line that could not be filled says why and is part of the table. With
+--null-gpu PyTorch runs on the pack's device without memory: a test of this script.
 """
 
 import argparse, json, os, re, subprocess, sys, sysconfig, tarfile, tempfile

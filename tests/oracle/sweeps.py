@@ -7,7 +7,8 @@
 Each in a process of its own and all at once, into OUT/WHAT.jsonl. Every line has the call and, of its forward and its
 backward pass, bytes of PyTorch's allocator: `kept` when the pass is over less what was there before, `most` while it
 ran less what was there before. Differences of both are workspaces and temporary tensors. A call that fails has
-`error`. Sizes are drawn from a seed, so that another GPU or the stand-in device of record.py runs the same. --part runs each N-th, from the I-th on.
+`error`. Sizes are drawn from a seed, so that another GPU or the stand-in device of record.py runs the same. --part runs
+each N-th, from the I-th on.
 """
 
 import argparse, gc, json, os, random, subprocess, sys
