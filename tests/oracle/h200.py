@@ -24,6 +24,7 @@ BOUNDS = {  # percent: median, 95th percentile
     ("zoo", "with cuDNN", "reserved"): (4, 25),
     ("layers", "recurrent", "workspace"): (0.05, 5),
     ("layers", "recurrent", "reserve"): (0.0, 0.0),
+    ("layers", "attention", "kernel"): (0.0, 0.0),
 }
 FLAGS = {
     "deterministic": ["--cudnn-flags=deterministic"],
@@ -41,6 +42,18 @@ g (float[{steps}, {batch}, {input}] x) => (float[{steps}, {both}, {batch}, {unit
   y = {kind} <hidden_size = {units}{more}> (z, w, r, b)
 }}
 """
+
+ATTENTION = """<ir_version: 10, opset_import: ["": 23]>
+g ({inputs}) => (y)
+<float[1, 1, 1, {head}] s = {{}}>
+{{
+  q = Add (q0, s)
+  k = Add (k0, s)
+  v = Add (v0, s)
+  y = Attention <is_causal = {causal:d}> (q, k, v{mask})
+}}
+"""
+KERNELS = {"Cudnn": "_cudnn_attention.", "Flash": "_flash_attention.", "Efficient": "_efficient_attention."}
 
 
 def lines(tar, name):
@@ -125,6 +138,32 @@ def layer(a, tmp, number, r):
     ]
 
 
+def attention(a, tmp, number, r):
+    """The same of a call of attention: whether its kernel is the one that ran; what is none of KERNELS is unfused."""
+    batch, heads, queries, keys = (r[k] for k in ("batch", "heads", "queries", "keys"))
+    few = 1 if r["grouped"] else heads
+    masks = {
+        "bool": (batch, 1, queries),
+        "float": (batch, heads, queries),
+        "expanded": (1, 1, queries),
+        "row": (batch, 1, 1),
+    }
+    sizes = {"q0": (batch, heads, queries, r["head"])}
+    sizes.update({name: (batch, few, keys, r["head"]) for name in ("k0", "v0")})
+    inputs = [f"float[{', '.join(map(str, of))}] {name}" for name, of in sizes.items()]
+    if r["mask"]:
+        kind = "bool" if r["mask"] in ("bool", "row") else "float"
+        inputs.append(f"{kind}[{', '.join(map(str, (*masks[r['mask']], keys)))}] mask")
+    path = os.path.join(tmp, f"attention{number}.txt")
+    with open(path, "w") as f:
+        f.write(ATTENTION.format(**{**r, "inputs": ", ".join(inputs), "mask": ", mask" if r["mask"] else ""}))
+    words = [a.memlint, path, "--loss=sum", "--device=h200", "--precision=" + r["type"], "--dump=step"]
+    said = subprocess.run(words, capture_output=True, text=True).stdout
+    is_ = {name for name, part in KERNELS.items() if part in said}
+    ran = {name for name in KERNELS if name in r["node"]}
+    return [("attention", "kernel", 0.0 if said and is_ == ran else 100.0, str(r))]
+
+
 def quantile(values, p):
     return sorted(values)[min(len(values) - 1, int(p * len(values)))]
 
@@ -175,7 +214,9 @@ def main():
                 and not r["proj"]
             ]
             layers = pool.map(lambda n: layer(a, tmp, n, rows[n]), range(len(rows)))
-            good &= table(a, "layers", [e for said in layers for e in said])
+            calls = [r for r in lines(tar, "sweeps.jsonl") if r["what"] == "attention"]
+            attends = pool.map(lambda n: attention(a, tmp, n, calls[n]), range(len(calls)))
+            good &= table(a, "layers", [e for said in [*layers, *attends] for e in said])
             if a.people:
                 good &= table(a, "people", run(list(people(a, tar))))
     return 0 if good else 1
