@@ -91,10 +91,12 @@ run_mm(struct machine *m, struct frame *f)
     product(m, f, LIBRARY_CUBLAS, V(0), V(1));
 }
 
+/* cuBLASLt adds a bias; a matrix of one row or column it refuses. Source: isInputCompliesAddmmCudaLt in
+ * cuda/Blas.cpp. */
 void
 run_addmm(struct machine *m, struct frame *f)
 {
-    bool epilogue = V(0)->rank == 1; /* the bias: cuda/Blas.cpp */
+    bool epilogue = V(0)->rank == 1 && V(2)->size[0] > 1 && V(2)->size[1] > 1;
     product(m, f, epilogue ? LIBRARY_CUBLASLT : LIBRARY_CUBLAS, V(1), V(2));
     if (epilogue)
         use_library(m, LIBRARY_CUBLASLT);
