@@ -82,6 +82,23 @@ ok "what each says is kept apart" [ "$(cut -d' ' -f1 "$kept" | sort -u | tr '\n'
 ask -- --device=a100-40 --dump=step
 ok "without flags the first plan" takes 2 3 forward
 
+# What the library leaves out without a driver the rule says: the first convolution here is a product of matrices.
+cp "$work/images.txt" "$work/kept.txt"
+sed -i -e 's/8, 4, 3, 3/8, 4, 1, 1/' -e '/a.weight)/s/pads = .*, k.*3]/kernel_shape = [1, 1]/' "$work/images.txt"
+ask -- --device=a100-40 --dump=step
+ok "without a driver: a product is not asked for" takes 1 3 forward
+ask -- --device=a100-40 --format=full
+ok "without a driver: says so" says 'of 2 convolutions of the step follow what cuDNN 9.19' out
+mkdir "$work/driver"
+ln -s "$DRIVER" "$work/driver/libcudnn.so.9"
+ln -s "$DRIVER" "$work/driver/libcuda.so.1"
+ask LD_LIBRARY_PATH="$work/driver" -- --device=a100-40 --dump=step
+ok "with one: it is" takes 2 3 forward
+ok "with one: is kept apart" [ -e "$kept-driver" ]
+ask LD_LIBRARY_PATH="$work/driver" DRIVER_FAIL=cuDeviceGet -- --device=a100-40 --dump=step
+ok "with one that has no device: it is not" takes 1 3 forward
+mv "$work/kept.txt" "$work/images.txt"
+
 rm -r "$work/cache/memlint"
 ask DRIVER_PLANS=2 -- --device=a100-40 --dump=step
 ok "it aborts: exit 0, not $code" [ $code = 0 ]

@@ -2,13 +2,15 @@
 /* planner.c - cuDNN asked for its plans, without a GPU.
  *
  * cuDNN 9.8 and later plan for a device that they are only told about: a descriptor of its properties, written as
- * JSON, takes the place of the handle (documented for compiling ahead of time). The plan's workspace depends on the
- * compute capability and on no other property, so a table of generations is all that has to be told.
+ * JSON, takes the place of the handle (documented for compiling ahead of time). Of these properties the plan's
+ * workspace depends on the compute capability alone, so a table of generations is all that has to be told. But without
+ * a CUDA driver the library leaves engines out, on an H200 seen for products and small filters' gradients: whether a
+ * driver is there is said with the version, and cudnn.c asks accordingly.
  *
  * The library runs in a child process within limits: it aborts where it misses a library of its own, and it is much
  * code for a program that reads strangers' files. Questions and answers are the bytes of a struct. What was answered is
- * kept in a file of the user's cache, one for each version of the library; a file that is not whole is ignored and
- * written anew.
+ * kept in a file of the user's cache, one for each version of the library, with a driver and without; a file that is
+ * not whole is ignored and written anew.
  *
  * The question is PyTorch's: heuristics of mode instant, then the fallback; engines are passed over that convert their
  * inputs down, those that are not deterministic and those with TF32 where the program said so; the first plan that can
@@ -56,6 +58,7 @@ static const struct generation {
 
 struct hello {
     int64_t version; /* 0: it can't be asked */
+    int64_t driver;  /* 1: there is a CUDA driver, with a device */
     char why[256];
 };
 struct answer {
@@ -291,6 +294,16 @@ tell_device(struct session *c, int sm)
     return !c->failed;
 }
 
+static bool
+finds_driver(struct arena *a)
+{
+    static const char *const names[] = {"libcuda.so.1", NULL};
+    int (*init)(unsigned), (*get)(int *, int), device;
+    const struct symbol symbols[] = {{"cuInit", &init}, {"cuDeviceGet", &get}, {NULL, NULL}};
+    const char *why;
+    return libraries_load(a, names, symbols, &why) && init(0) == 0 && get(&device, 0) == 0;
+}
+
 static void
 open_library(struct session *c, struct arena *a, int sm, struct hello *h)
 {
@@ -312,8 +325,10 @@ open_library(struct session *c, struct arena *a, int sm, struct hello *h)
     else if (!tell_device(c, sm))
         snprintf(h->why, sizeof(h->why), "it does not plan for compute capability %d.%d%s%s", sm / 10, sm % 10,
                  c->failed ? ": " : "", c->failed ? c->status_text(c->failed) : "");
-    else
+    else {
         h->version = (int64_t)c->version();
+        h->driver = finds_driver(a);
+    }
 }
 
 static bool
@@ -524,9 +539,9 @@ cache_write(struct planner *p)
         unlink(temporary);
 }
 
-/* The cache's file for that version of the library; its folder is made. NULL: the user has none. */
+/* The cache's file for that library; its folder is made. NULL: the user has none. */
 static const char *
-cache_file(struct arena *a, int64_t version)
+cache_file(struct arena *a, const struct hello *h)
 {
     const char *base = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
     if (!base || *base != '/') {
@@ -537,7 +552,7 @@ cache_file(struct arena *a, int64_t version)
     const char *folder = arena_printf(a, "%s/memlint", base);
     mkdir(base, 0700);
     mkdir(folder, 0700);
-    return arena_printf(a, "%s/cudnn-%lld", folder, (long long)version);
+    return arena_printf(a, "%s/cudnn-%lld%s", folder, (long long)h->version, h->driver ? "-driver" : "");
 }
 
 /* ---- opening ----------------------------------------------------------------------------------------------------- */
@@ -567,7 +582,8 @@ planner_open(struct arena *a, int sm, struct cudnn_flags flags, struct cudnn_lib
         return false;
     }
     l->name = libraries_version(a, "cuDNN", (size_t)h.version, 10000);
-    if ((p->file = cache_file(a, h.version)))
+    l->driver = h.driver;
+    if ((p->file = cache_file(a, &h)))
         cache_read(p);
     return true;
 }

@@ -522,6 +522,8 @@ assume_context(struct program *p, const struct setup *s)
                    device_context_text(p->arena, &c));
 }
 
+enum { MEASURED = 90 /* compute capability x 10 of the GPU that the driver's rows come from */ };
+
 /* Where the workspaces of a step's convolutions come from. */
 static void
 assume_cudnn(struct program *p, const struct step *st, const struct setup *s)
@@ -537,6 +539,12 @@ assume_cudnn(struct program *p, const struct step *st, const struct setup *s)
     if (u.asked)
         program_assume(p, ALTERNATIVE_NONE, "the workspaces of %d convolutions of the step are what %s takes for %s",
                        u.asked, s->library->name, of);
+    if (u.driven)
+        program_assume(
+            p, ALTERNATIVE_NONE,
+            "the workspaces of %d convolutions of the step follow what cuDNN 9.19 took on an H200: without a CUDA "
+            "driver it does not name the engines that run them%s",
+            u.driven, device_sm(s->device) == MEASURED ? "" : "; no other GPU was asked");
     if (u.ruled)
         program_assume(
             p, ALTERNATIVE_NONE,
@@ -579,7 +587,7 @@ assume_benchmark(struct program *p, const struct step *st, const struct setup *s
                        bytes_text(p->arena, m.allocated), bytes_text(p->arena, m.reserved));
         return m.reserved;
     }
-    if (s->flags.benchmark && u.ruled)
+    if (s->flags.benchmark && u.ruled + u.driven)
         program_assume(p, ALTERNATIVE_NONE,
                        "torch.backends.cudnn.benchmark keeps the fastest plan, which only the GPU tells, and whose "
                        "workspace is larger or smaller than that of the one that the rule knows; --cudnn=ask says "

@@ -1,15 +1,24 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* cudnn.c - what cuDNN's convolutions take from the allocator while they run, by a rule.
  *
- * cuDNN says how much workspace a plan needs, and its heuristics say which plan PyTorch takes; both depend on the
- * compute capability and on nothing else of the device. Where the library can't be asked, the rules below say it. Most
- * workspaces are copies of the operands with channels innermost, padded to 16 bytes, and partial sums of a filter's
- * gradient, one copy for each part of a split product. So a size is a sum of
+ * cuDNN says how much workspace a plan needs, and its heuristics say which plan PyTorch takes. Both depend on the
+ * compute capability, and on whether a CUDA driver is there: without one it leaves engines out. So there are two kinds
+ * of rows. Those of the driver say what was measured on a GPU, and a dash where the same engines are named with a
+ * driver and without. There the library is asked, or else the other rows say what it would answer. A library that has
+ * a driver at hand is asked about everything.
+ *
+ * Most workspaces are copies of the operands with channels innermost, padded to 16 bytes, and partial sums of a
+ * filter's gradient, one copy for each part of a split product. So a size is a sum of
  *
  *     X Y W   bytes of input, output and filter, stored so
  *     S D Q   W times the parts that keep 108 multiprocessors busy, once, twice and four times: a part for each tile of
  *             128 x 128 of the filter
  *     T       filters of 3 x 3 without stride as Winograd's algorithm transforms them, 25 numbers for 9; of others 0
+ *     P       a filter's gradient in fp32, of each image
+ *     V       of a filter's gradient in fp32, all as Winograd's algorithm transforms it: 36 numbers for each 4 x 4
+ *             outputs, and for each filter; likewise of 3 x 3
+ *     F       of the same with Fourier's: Y, and twice the larger of its transform and of those of both operands, in
+ *             squares of a power of two that hold the output and a filter's margin
  *
  * and 16 bytes, the least that any answer has on top of its sum: so a block as large as the copies is too small. Which
  * sum it is follows from the shape, by comparisons that are written as in C:
@@ -19,11 +28,17 @@
  *     f d     elements of a filter's window; of a filter, c x f
  *     s o     stride; multiply-adds of the whole convolution
  *     u v     1, 2, 4 or 8: by which the channels in and out can be divided
+ *     n       1: no stride, no dilation, one group, and either 1 x 1 without padding, which is a product of matrices,
+ *             or in two dimensions with padding; 0
+ *     w       what P is in percent of input and output, in bytes
+ *     t       the side of F's squares
  *
- * Programs that set deterministic or allow_tf32=False have rows of their own, in fp32.
+ * Programs that set deterministic or allow_tf32=False have rows of their own, in fp32; those of the driver hold with
+ * deterministic, too.
  *
  * tests/oracle/workspaces.py asks the library about the convolutions of many nets, finds the comparisons on one half of
- * the nets and measures them on shapes of the other half that the first has not; it writes cudnn.h.
+ * the nets and measures them on shapes of the other half that the first has not; it writes cudnn.h. The rows of the
+ * driver are from answers on an H200; on 8.0 those of products stand because published figures of an A100 agree.
  */
 #include "base/setup.h"
 #include "torch/torch.h"
@@ -33,6 +48,7 @@
 #include <string.h>
 
 enum { OPERAND_ALIGNMENT = 16, TILE = 128, MULTIPROCESSORS = 108, EXTRA = 16, FIRST_TF32 = 80 };
+enum { SINGLE = 4 /* bytes of fp32 */, MOST_SHARE = 1000000 /* percent; beyond it none is compared */ };
 
 static const struct cudnn_rule rules[] = {
 #include "torch/cudnn.h"
@@ -75,6 +91,30 @@ is_plain_3x3(const struct kernel_shape *s)
     return plain;
 }
 
+/* What the letter n says. */
+static bool
+is_direct(const struct kernel_shape *s)
+{
+    bool direct = s->groups == 1, padded = false, product = true;
+    for (int i = 0; i < s->rank - 2; i++) {
+        direct &= s->stride[i] == 1 && s->dilation[i] == 1;
+        padded |= s->pad[i] != 0;
+        product &= s->weight[2 + i] == 1;
+    }
+    return direct && (product ? !padded : padded && s->rank == 4);
+}
+
+/* The least power of two that holds an output and what a filter reaches beyond. */
+static double
+square(const struct kernel_shape *s)
+{
+    int64_t side = 1;
+    for (int i = 2; i < s->rank; i++)
+        while (side < s->out[i] + s->weight[i] - 1)
+            side *= 2;
+    return (double)side;
+}
+
 /* Those that rules compare. */
 static void
 read_shape(struct letters *l, const struct kernel_shape *s)
@@ -92,6 +132,31 @@ read_shape(struct letters *l, const struct kernel_shape *s)
     n[PLACE('o')] = n[PLACE('m')] * (double)s->out[1] * n[PLACE('d')];
     n[PLACE('u')] = divisor(in);
     n[PLACE('v')] = divisor(out);
+    n[PLACE('n')] = is_direct(s);
+    n[PLACE('t')] = square(s);
+    n[PLACE('P')] = (double)SINGLE * (double)s->out[0] * n[PLACE('k')] * n[PLACE('d')];
+    double bytes = dtypes[s->dtype].bits / 8.;
+    double operands = bytes * (elements(s->in, 0, s->rank) + elements(s->out, 0, s->rank));
+    double share = 100 * n[PLACE('P')] / operands;
+    n[PLACE('w')] = share < MOST_SHARE ? (double)(int64_t)share : MOST_SHARE;
+}
+
+/* Elements of what Winograd's algorithm makes of a filter's gradient of 3 x 3. */
+static double
+winograd(const struct kernel_shape *s)
+{
+    enum { OUTPUTS = 4, INPUTS = OUTPUTS + 3 - 1 };
+    double in = (double)s->in[1], out = (double)s->out[1];
+    double tiles = (double)(s->out[0] * div_up(s->out[2], OUTPUTS) * div_up(s->out[3], OUTPUTS));
+    return is_plain_3x3(s) ? INPUTS * INPUTS * (tiles * (in + out) + in * out) : 0;
+}
+
+/* Elements of what Fourier's algorithm makes of a filter's gradient: half of each spectrum, in two numbers. */
+static double
+fourier(const struct kernel_shape *s, double side)
+{
+    double in = (double)s->in[1], out = (double)s->out[1], operands = (double)s->out[0] * (in + out);
+    return elements(s->out, 0, s->rank) + 2 * (in * out > operands ? in * out : operands) * side * (side + 2);
 }
 
 /* Then those of sums. */
@@ -110,11 +175,14 @@ read_bytes(struct letters *l, const struct kernel_shape *s)
     n[PLACE('D')] = n[PLACE('W')] * parts(tiles, 2);
     n[PLACE('Q')] = n[PLACE('W')] * parts(tiles, 4);
     n[PLACE('T')] = is_plain_3x3(s) ? n[PLACE('W')] * 25 / 9 : 0;
+    n[PLACE('V')] = SINGLE * winograd(s);
+    n[PLACE('F')] = SINGLE * fourier(s, n[PLACE('t')]);
 }
 
-/* A rule that was read: letter <= number ? yes : no, or a sum. */
+/* A rule that was read: letter <= number ? yes : no, or a sum, or a dash. */
 struct rule_read {
-    char letter; /* 0: a sum */
+    char letter; /* 0: a sum or a dash */
+    bool dash;   /* as without a driver */
     double number;
     const struct rule_read *yes, *no;
     int nsummands, cap;
@@ -134,7 +202,8 @@ number(const char **at)
     return n;
 }
 
-/* rule: letter <= number ? rule : rule, or a sum of letters, each maybe with a factor. *at moves behind it. */
+/* rule: letter <= number ? rule : rule, or a dash, or a sum of letters, each maybe with a factor. *at moves behind
+ * it. */
 static const struct rule_read *
 read_rule(struct arena *a, const char **at)
 {
@@ -149,6 +218,11 @@ read_rule(struct arena *a, const char **at)
         r->no = read_rule(a, at);
         return r;
     }
+    if (**at == '-') {
+        r->dash = true;
+        ++*at;
+        return r;
+    }
     for (bool more = true; more; more = *(*at)++ == '+') {
         double factor = isdigit((unsigned char)**at) ? number(at) : 1;
         *PUSH(a, r->summand, r->nsummands, r->cap) =
@@ -158,6 +232,7 @@ read_rule(struct arena *a, const char **at)
     return r;
 }
 
+/* -1: a dash. */
 static double
 evaluate(const struct rule_read *r, const struct kernel_shape *s)
 {
@@ -167,6 +242,8 @@ evaluate(const struct rule_read *r, const struct kernel_shape *s)
     read_shape(l, s);
     while (r->letter)
         r = l->of[PLACE(r->letter)] <= r->number ? r->yes : r->no;
+    if (r->dash)
+        return -1;
     for (int i = 0; i < r->nsummands; i++)
         bytes |= r->summand[i].letter != 0;
     if (bytes)
@@ -195,39 +272,50 @@ rule_text(struct machine *m, const struct cudnn_rule *r, enum kernel_kind kind)
 
 /* With both flags the rows without TF32 count. */
 static const struct cudnn_rule *
-rule_of(struct machine *m, enum dtype t, bool last)
+rule_of(struct machine *m, enum dtype t, bool last, bool driver)
 {
     static const struct cudnn_rule none;
-    const struct cudnn_rule **known = &m->rule_of[t][last];
+    const struct cudnn_rule **known = &m->rule_of[t][last][driver];
     bool half = dtype_is_half(t);
     bool no_tf32 = !half && m->s->flags.no_tf32 && m->sm >= FIRST_TF32;
-    bool deterministic = !half && !no_tf32 && m->s->flags.deterministic;
+    bool deterministic = !half && !no_tf32 && !driver && m->s->flags.deterministic;
     for (int i = 0; i < COUNT(rules) && !*known && (half || t == DT_FLOAT); i++)
-        if (rules[i].sm == m->sm && rules[i].half == half && rules[i].last == last &&
+        if (rules[i].sm == m->sm && rules[i].half == half && rules[i].last == last && rules[i].driver == driver &&
             rules[i].deterministic == deterministic && rules[i].no_tf32 == no_tf32)
             *known = &rules[i];
     *known = *known ? *known : &none;
     return *known == &none ? NULL : *known;
 }
 
+/* As a rule says, which is returned; NULL none does. */
+static const struct cudnn_rule *
+ruled(struct machine *m, const struct kernel_shape *s, bool driver, int64_t *bytes)
+{
+    const struct cudnn_rule *r = rule_of(m, s->dtype, s->last, driver);
+    double n = r ? evaluate(rule_text(m, r, s->kind), s) : -1;
+    if (n > 0)
+        n += EXTRA;
+    *bytes = n < (double)MAX_STORAGE_BYTES ? (int64_t)n : MAX_STORAGE_BYTES;
+    return n < 0 ? NULL : r;
+}
+
 int64_t
 cudnn_workspace(struct machine *m, const struct kernel_shape *s)
 {
     const struct cudnn_library *of = m->s->library;
-    int64_t said;
-    if (of && of->ask(of->self, m->sm, s, m->s->least, &said)) {
-        m->cudnn.asked++;
-        return said;
+    int64_t bytes = 0;
+    if (!(of && of->driver) && ruled(m, s, true, &bytes)) {
+        m->cudnn.driven++;
+        return bytes;
     }
-    const struct cudnn_rule *r = rule_of(m, s->dtype, s->last);
+    if (of && of->ask(of->self, m->sm, s, m->s->least, &bytes)) {
+        m->cudnn.asked++;
+        return bytes;
+    }
+    const struct cudnn_rule *r = ruled(m, s, false, &bytes);
     m->cudnn.ruled += r != NULL;
     m->cudnn.unknown += !r;
-    if (!r)
-        return 0;
-    if (!m->cudnn.rule || m->cudnn.rule->most < r->most)
+    if (r && (!m->cudnn.rule || m->cudnn.rule->most < r->most))
         m->cudnn.rule = r;
-    double bytes = evaluate(rule_text(m, r, s->kind), s);
-    if (bytes > 0)
-        bytes += EXTRA;
-    return bytes < (double)MAX_STORAGE_BYTES ? (int64_t)bytes : MAX_STORAGE_BYTES;
+    return r ? bytes : 0;
 }

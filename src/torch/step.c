@@ -2063,6 +2063,7 @@ iteration(struct script *x, struct step *st)
             st->recomputed_flops += left * (st->recomputed_flops - recomputed);
             m->cudnn.kernels += left * (m->cudnn.kernels - used.kernels);
             m->cudnn.asked += left * (m->cudnn.asked - used.asked);
+            m->cudnn.driven += left * (m->cudnn.driven - used.driven);
             m->cudnn.ruled += left * (m->cudnn.ruled - used.ruled);
             m->cudnn.unknown += left * (m->cudnn.unknown - used.unknown);
             k += left;

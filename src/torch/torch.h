@@ -211,8 +211,9 @@ struct event {
 /* Where cuDNN's workspaces come from: convolutions that it runs. */
 struct cudnn_use {
     int kernels;                   /* of these their device being known: */
-    int asked, ruled, unknown;     /* the library answered; a rule did; nobody: counted as 0 */
-    const struct cudnn_rule *rule; /* of those that did the one with the largest error; NULL none */
+    int asked, driven;             /* the library answered; a row of the driver's did; */
+    int ruled, unknown;            /* another did; nobody: counted as 0 */
+    const struct cudnn_rule *rule; /* of the others that did the one with the largest error; NULL none */
     int64_t recurrent;             /* bytes of the largest workspace of recurrent layers that is not counted */
 };
 
@@ -342,8 +343,9 @@ struct machine {
     } * casts;    /* autocast's weight cache */
     double flops; /* of the running forward */
     struct derivatives *derivatives;
-    const struct rule_read **rules;                /* of cudnn.c, likewise */
-    const struct cudnn_rule *rule_of[DT_COUNT][2]; /* likewise, by whether channels lie last; NULL not looked up yet */
+    const struct rule_read **rules; /* of cudnn.c, likewise */
+    /* Likewise, by whether channels lie last and whether of the driver; NULL not looked up yet. */
+    const struct cudnn_rule *rule_of[DT_COUNT][2][2];
     int stamp;
     int ndead, cap_dead;
     struct gnode **dead; /* nodes that nothing leads to */
@@ -931,20 +933,23 @@ void use_kernel(struct machine *m, const struct kernel_shape *shape);
 struct cudnn_rule {
     int sm;                      /* compute capability x 10 */
     bool half, last;             /* 16-bit types; channels last */
+    bool driver;                 /* what only a library with a CUDA driver tells */
     bool deterministic, no_tf32; /* of --cudnn-flags; not of 16-bit types, to which they mean next to nothing */
     /* Errors of the sums over a net that the rule was not made from, forward and backward together, in percent: of half
-     * of the nets at most the first, of 19 in 20 at most the second. */
+     * of the nets at most the first, of 19 in 20 at most the second. Not of the driver's. */
     int median, most;
     const char *workspace[3]; /* by kernel_kind, in the notation of cudnn.c */
 };
 /* Bytes of the workspace of a convolution on m's device, at most MAX_STORAGE_BYTES: as the library of the set-up says,
- * else by the rule for its compute capability, 0 where there is none. Counts which it was in m->cudnn. */
+ * else by the rule for its compute capability, 0 where there is none. What a library without a driver can't tell the
+ * rule says. Counts which it was in m->cudnn. */
 int64_t cudnn_workspace(struct machine *m, const struct kernel_shape *s);
 
 /* Who knows workspaces better than the rule. */
 struct cudnn_library {
     void *self;
     const char *name;  /* with its version */
+    bool driver;       /* it finds a CUDA driver with a device */
     const char *ended; /* why it no longer answers; NULL: it does */
     /* Bytes for a convolution, of plans among which benchmark chooses the least or the most; false: it does not
      * know. */

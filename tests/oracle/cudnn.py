@@ -3,15 +3,19 @@
 """Training steps of convolution nets that hold cuDNN's workspaces, and memlint beside them.
 
     cudnn.py record ORACLE OUT.jsonl      steps of convolution nets, with the real allocator and the real cuDNN
-    cudnn.py score MEMLINT ORACLE RECORDS.jsonl.xz [-v] [--smallest] [--flags] [--with=OPTION] [--bounds=A,B,C]
+    cudnn.py score MEMLINT ORACLE RECORDS.jsonl.xz [-v] [--smallest] [--flags] [--gpus=GPU,...] [--with=OPTION]
+                   [--bounds=A,B,C]
 
---smallest leaves the larger batches out; with --flags the rows count that set something of torch.backends.cudnn.
+--smallest leaves the larger batches out; with --flags the rows count that set something of torch.backends.cudnn; with
+--gpus those of these GPUs.
 --bounds: exit 1 where the median of the allocated peaks' errors is above A %, their 95th percentile above B % or the
 median of the reserved peaks' above C %.
 
 ORACLE is the folder with record.py, zoo.py and cudnn/: a stand-in for the CUDA driver that does nothing, so that
 PyTorch's CUDA build runs its step, its allocator and its choice of kernels without a GPU, and that asks the real cuDNN
-for its plans on a device it is only told about. Nothing here was measured on a GPU.
+for its plans on a device it is only told about. So record measures nothing on a GPU, and these are plans as they are
+named without a driver; an H200 named others for products of matrices and, without TF32, for filters' gradients. Records
+of real steps on an H200 (h200.tar.xz) are scored alike.
 """
 import argparse, json, lzma, os, shutil, statistics, subprocess, sys, tarfile, tempfile
 from concurrent.futures import ThreadPoolExecutor
@@ -19,6 +23,7 @@ from concurrent.futures import ThreadPoolExecutor
 # The stand-in's name, memlint's, and the half precision that people use there: before 8.0 cuDNN runs no bfloat16.
 GPUS = {"a100": ("a100-40", "amp-bf16"), "rtx4090": ("rtx-4090", "amp-bf16"), "h100": ("h100", "amp-bf16"),
         "t4": ("t4", "amp-fp16")}
+REAL = "h200"   # what records name no GPU for
 NETS = {"resnet18": (16, 64), "resnet50": (16, 64), "vgg16": (16, 64), "mobilenet_v2": (16, 64), "densenet121": (8, 32),
         "convnext_tiny": (16, 64), "vit_b_16": (16,), "unet": (4, 16), "vae": (64, 512), "char_cnn": (16,)}
 # What is set of torch.backends.cudnn, in fp32 and at the smaller batch, on which of the GPUs; memlint's word for it.
@@ -79,12 +84,14 @@ def score(a):
     """Errors in percent of allocated and reserved peaks, by GPU and precision; each row with -v."""
     def one(r):
         path = next((p for p in (f"{tmp}/{r['model']}.{f}.onnx" for f in FLAVOURS) if os.path.exists(p)), None)
-        larger = a.smallest and r["batch"] != NETS[r["model"]][0]
-        if "error" in r or not path or bool(r["flags"]) != a.flags or larger:
+        larger = a.smallest and r["batch"] != NETS.get(r["model"], [0])[0]
+        known = r["model"] in NETS and (not a.gpus or r["gpu"] in a.gpus) and r["flags"] in ("", *FLAGS)
+        if "error" in r or not path or not known or bool(r["flags"]) != a.flags or larger:
             return None
         p = subprocess.run([a.memlint, path, "--dim", f"batch={r['batch']}", "--precision", r["precision"], "--loss",
-                            r["loss"], "--dropout", "none" if path.endswith("train.onnx") else "auto", "--device",
-                            GPUS[r["gpu"]][0], "--format=json", *a.options,
+                            r["loss"], "--optimizer", r["optimizer"], "--loop", r["loop"], "--dropout",
+                            "none" if path.endswith("train.onnx") else "auto", "--device",
+                            GPUS.get(r["gpu"], [REAL])[0], "--format=json", *a.options,
                             *(["--cudnn-flags=" + r["flags"]] if r["flags"] else [])], capture_output=True, text=True)
         peak = json.loads(p.stdout)["peak"]
         return r, [100 * (peak[k] - r["peak_" + k]) / r["peak_" + k] for k in ("allocated", "reserved")]
@@ -94,6 +101,8 @@ def score(a):
         with tarfile.open(os.path.join(a.oracle, "models.tar.xz")) as t:
             t.extractall(tmp, filter="data")
         records = list(map(json.loads, lzma.open(a.records, "rt") if a.records.endswith(".xz") else open(a.records)))
+        for r in records:
+            r["gpu"], r["flags"] = r.get("gpu", REAL), "".join(r.get("flags") or "")
         with ThreadPoolExecutor(2) as pool:
             for r, error in filter(None, pool.map(one, records)):
                 rows.append((r["gpu"], r["flags"] or r["precision"], error))
@@ -126,6 +135,7 @@ def main():
     p.add_argument("-v", action="store_true")
     p.add_argument("--smallest", action="store_true")
     p.add_argument("--flags", action="store_true")
+    p.add_argument("--gpus", type=lambda s: s.split(","))
     p.add_argument("--bounds")
     p.add_argument("--with", dest="options", action="append", default=[], metavar="OPTION", help="of memlint")
     p.set_defaults(run=score)

@@ -5,6 +5,7 @@
     workspaces.py shapes NETS.json                          the convolutions of nets: needs torch, torchvision, timm
     workspaces.py ask ORACLE NETS.json ANSWERS              asks cuDNN about each, at batches 4, 16 and 64: an hour
     workspaces.py rule ORACLE NETS.json ANSWERS >cudnn.h    fits and measures: needs numpy
+    workspaces.py driver DEVICE.jsonl                       rows of what only a library with a driver tells: numpy
     workspaces.py versions ORACLE NETS.json NAME=FOLDERS... how far versions of the library differ, the first being 1
 
 FOLDERS, with colons, is where a version of the library lies, with cuBLASLt; from 9.28 on libcuda.so.1, too.
@@ -22,6 +23,13 @@ pass before is large enough hangs on them. (That was chosen with the recorded st
 bytes it brings from 2.1 to 1.2 % in the median.) A net's errors count as a share of its own sum, at batch 1 a fifth of
 that. The row is measured on the convolutions that only the other nets have: for each net and batch the sum over these,
 where they are at least half of the net and the net takes 8 MiB.
+
+Without a CUDA driver the library leaves engines out. DEVICE.jsonl has answers on an H200 for 420 shapes, beside those
+that it gives without one: convolutions.jsonl of h200.tar.xz. Products of matrices (1 x 1) are fitted on them, each leaf
+being nothing, P, or a dash for what is said without a driver, and measured by two fits, each on every other shape, on
+the shapes that it has not; the rows are a fit on all. When small filters' gradients take transforms is in FILTERS, by
+hand, on the same shapes and on the requests of 16 training steps on that GPU, for they are too few for a fit. Without
+TF32 it is from 13 shapes that ran there (sweeps.jsonl).
 """
 import argparse, itertools, json, lzma, os, subprocess, sys, tempfile
 
@@ -294,11 +302,11 @@ def apply(np, node, x, at, to):
     apply(np, node["sides"][1], x, at[~yes], to)
 
 
-def text(node):
+def text(node, letters=LETTERS, sums=SUMS):
     if "cut" not in node:
-        return SUMS[node["sum"]]
-    yes, no = map(text, node["sides"])
-    return yes if yes == no else f"{LETTERS[node['cut'][0]]}<={node['cut'][1]:.0f}?{yes}:{no}"
+        return sums[node["sum"]]
+    yes, no = (text(n, letters, sums) for n in node["sides"])
+    return yes if yes == no else f"{letters[node['cut'][0]]}<={node['cut'][1]:.0f}?{yes}:{no}"
 
 
 def fit(np, nets, data, e, even):
@@ -339,6 +347,55 @@ def fit(np, nets, data, e, even):
     errors = sorted(abs(told[a] - truth[a]) / truth[a] for a in truth
                     if a[1] >= 4 and whole[a] >= 8 << 20 and 2 * truth[a] >= whole[a])
     return texts, errors, sum(told.values()) / max(1, sum(truth.values()))
+
+
+DRIVEN = [(80, ""), (90, ""), (90, "no-tf32")]
+PRODUCTS, TAKEN = "ckpmow", ["0", "P", "-"]
+FOURIER = "c<=24?-:k<=24?-:k<=100?p<=1089?t<=128?F:t<=256?o<=20000000?-:F:-:-:-"
+FILTERS = {(90, ""): f"f<=8?{FOURIER}:f<=9?m<=4095?p<=48?-:d<=3456?o<=10000000?-:o<=1000000000?V:-:-:-:{FOURIER}",
+           (90, "no-tf32"): "f<=8?-:f<=9?c<=3?-:V:-"}
+
+
+def is_product(s):
+    return s[5:7] == [1, 1] and s[7:9] == [0, 0] and s[9:11] == [1, 1] and s[13] == 1
+
+
+def driver(a):
+    import numpy as np
+    device = [json.loads(line) for line in open(a.device)]
+    texts = {}
+    for t, kind in itertools.product(("f32", "bf16"), KINDS):
+        rows = [r for r in device if (r["type"], r["op"]) == (t, kind) and is_product(r["size"])]
+        n, c, h, w, k = np.array([r["size"][:5] for r in rows], float).T
+        p, whole = h * w, n * c * k * 4
+        copies = n * p * (c + k) * BYTES[t]
+        x = np.stack([c, k, p, n * p, n * p * c * k, np.floor(100 * whole / copies)], 1)
+        says = lambda of: np.array([r[of][0][1] for r in rows], float)
+        y, without = says("handle"), says("without_driver")
+        sums = np.stack([0 * y, whole, without], 1)
+        error, told = abs(sums - y[:, None]) / copies[:, None] ** .5, 0 * y
+        shapes_ = sorted({tuple(r["size"][1:]) for r in rows})
+        for half in (0, 1, None):
+            own = np.array([half is None or shapes_.index(tuple(r["size"][1:])) % 2 == half for r in rows])
+            tree = grow(np, x[own], nearer(np, error[own]), error[own], {"wgrad": 4}.get(kind, 3), least=6)
+            which = np.zeros(len(y), int)
+            apply(np, tree, x, np.arange(len(y)), which)
+            if half is not None:
+                told[~own] = sums[np.arange(len(y)), which][~own]
+        texts[t, kind] = text(tree, PRODUCTS, TAKEN)
+        share = lambda v: (v / n).sum() / (copies / n).sum()
+        print(t, kind, f"products: {share(y):.3f} of the operands are taken; the rule is off by "
+              f"{share(abs(told - y)):.3f}, the library without a driver by {share(abs(without - y)):.3f}",
+              file=sys.stderr)
+    for (sm, setting), t in itertools.product(DRIVEN, ("f32", "bf16")):
+        if not is_asked(sm, t, setting):
+            continue
+        filters = FILTERS.get((sm, setting), "-") if t == "f32" else "-"
+        rest = {k: (f"{texts[t, k]}:" if not setting else "-:") + (filters if k == "wgrad" else "-") for k in KINDS}
+        print(f"{{.sm = {sm}, .half = {str(t != 'f32').lower()}, .last = false, .driver = true,"
+              f"{' .no_tf32 = true,' if setting else ''}\n .workspace = {{")
+        print(",\n".join("\n".join(f'     "{line}"' for line in folded(f"n<=0?-:f<=1?{rest[k]}"))
+                         for k in KINDS) + "}},")
 
 
 def folded(s, width=106):
@@ -384,7 +441,7 @@ def main():
     ap = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     sub = ap.add_subparsers(required=True)
     all_ = ["oracle", "nets", "answers"]
-    for run, names in ((shapes, ["nets"]), (ask, all_), (rule, all_), (versions, all_[:2])):
+    for run, names in ((shapes, ["nets"]), (ask, all_), (rule, all_), (driver, ["device"]), (versions, all_[:2])):
         p = sub.add_parser(run.__name__)
         for n in names:
             p.add_argument(n)
