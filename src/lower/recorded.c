@@ -1218,8 +1218,9 @@ recorded_call(struct dynamo *d, struct group *g)
         args[TRAINING] = BOOL(!frozen && (!tracked || setup_trains(l->s)));
         n = ALL;
         bool folded = node_call(&l->g->n[g->last]) != CALL_BATCH_NORM;
-        if (folded && args[0].kind == ARG_SLOT && args[0].i < 0 && args[1].s) {
-            int conv = resolve_host(d, g, args[1].s);
+        const char *norm = args[1].s ? args[1].s : args[STATISTICS].s; /* affine=False */
+        if (folded && args[0].kind == ARG_SLOT && args[0].i < 0 && norm) {
+            int conv = resolve_host(d, g, norm);
             if (conv >= 0) {
                 names_put(l->slots, args[0].s, conv);
                 args[0].i = conv;

@@ -594,7 +594,7 @@ param_of_copy(const struct dynamo *d, const struct param *named, const struct pa
 }
 
 int
-resolve_host(struct dynamo *d, const struct group *g, const char *norm_weight)
+resolve_host(struct dynamo *d, const struct group *g, const char *norm)
 {
     static const struct {
         const char *onnx, *arg;
@@ -602,7 +602,7 @@ resolve_host(struct dynamo *d, const struct group *g, const char *norm_weight)
         {"strides", "stride"}, {"pads", "padding"}, {"dilations", "dilation"}, {"output_padding", "output_padding"}};
     struct lowering *l = d->l;
     const struct node *n = &l->g->n[g->last];
-    int at = names_find(d->params, norm_weight), first, count = 0;
+    int at = names_find(d->params, norm), first, count = 0;
     if (n->nin < 2 || n->nout < 1 || at < 0 || n->in[0] < 0 || n->in[1] < 0 || n->out[0] < 0 ||
         l->slot_of[n->in[0]] < 0)
         return -1;
