@@ -196,6 +196,32 @@ sized_as_read(struct lowering *l, const struct group *g, struct param *q, int sk
     }
 }
 
+/* "x[:, self.rows, self.columns]": of several buffers the node takes one list of coordinates, all of which are read. */
+static void
+sized_as_coordinates(struct dynamo *d, const struct group *g, const struct arg *indices)
+{
+    const struct graph *gr = d->l->g;
+    int64_t n = 0;
+    for (int i = 0; i < indices->n; i++)
+        n += indices->list[i].kind != ARG_NONE;
+    for (int k = 0; k < g->nnodes && n > 1; k++) {
+        const struct node *node = &gr->n[g->nodes[k]];
+        const struct tensor *t =
+            node_is(node, OP_COORDINATES) && node->nin > 1 && node->in[1] >= 0 ? &gr->t[node->in[1]] : NULL;
+        int rank;
+        const int64_t *size;
+        if (!t || !t->is_initializer || !lower_sizes(d->l, t, &rank, &size) || rank < 1 || size[rank - 1] != n)
+            continue;
+        for (int i = 0; i < indices->n; i++) {
+            struct param *q = indices->list[i].s ? params_of(d, indices->list[i].s) : NULL;
+            if (!q || q->rank >= 0)
+                continue;
+            params_sized(d->l, q, rank - 1, size);
+            q->dtype = t->dtype;
+        }
+    }
+}
+
 void
 params_size(struct dynamo *d, const struct group *g, const struct aten *op, const struct arg *args, int nargs, int rank,
             const int64_t *size)
@@ -207,6 +233,8 @@ params_size(struct dynamo *d, const struct group *g, const struct aten *op, cons
     if (op)
         size_recurrent(d, g, op, args, nargs, rank > 0 ? size[rank - 1] : -1);
     for (int i = 0; i < nargs; i++) {
+        if (op && args[i].kind == ARG_LIST && i == aten_arg(op, "indices"))
+            sized_as_coordinates(d, g, &args[i]);
         struct param *before = NULL; /* in a list: a recurrent layer's biases have as many rows as its weights */
         for (int k = 0; args[i].kind == ARG_LIST && k < args[i].n; k++) {
             struct param *q = args[i].list[k].s ? params_of(d, args[i].list[k].s) : NULL;
