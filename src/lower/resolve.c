@@ -2690,6 +2690,28 @@ lost_conversion(struct dynamo *d, const struct group *g, int tensor)
     return d->l->slot_of[tensor];
 }
 
+/* Indices that the file has in the nodes of another call alone, which sees equal ones under other sizes. -1 none. */
+static int
+lost_indices(struct dynamo *d, const struct group *g, const char *name)
+{
+    const struct graph *gr = d->l->g;
+    for (int k = 0; k < g->nnodes; k++)
+        for (int i = 0; i < gr->n[g->nodes[k]].nin; i++) {
+            int t = gr->n[g->nodes[k]].in[i];
+            if (t < 0 || dtypes[gr->t[t].dtype].is_float || group_makes(d, g, t))
+                continue;
+            const struct node *n;
+            while (t >= 0 && d->l->slot_of[t] < 0 && gr->t[t].producer >= 0 && (n = &gr->n[gr->t[t].producer])->row &&
+                   n->row->aten && target_views(n->row->aten))
+                t = n->in[0];
+            const int slot = t < 0 ? -1 : d->l->slot_of[t];
+            const struct call *m = slot < 0 ? NULL : group_maker(d->l->p, slot);
+            if (m && t != gr->n[g->nodes[k]].in[i] && spelled_after(name, m->target))
+                return lost_duplicate(d, g, name, slot, NULL);
+        }
+    return -1;
+}
+
 /* The slot for a name that no call defined; -1 when it is no tensor of the step (a symbolic size). */
 static int
 resolve_lost(struct dynamo *d, const struct group *g, const char *name, int position, int *spare, int nspare, int *used)
@@ -2725,6 +2747,9 @@ resolve_lost(struct dynamo *d, const struct group *g, const char *name, int posi
         t = inside < 0 && t < 0 ? constant_index(d, g, position) : t;
         if (t >= 0)
             return resolve_constant(d, g, name, t);
+        int index = inside < 0 ? lost_indices(d, g, name) : -1;
+        if (index >= 0)
+            return index;
         int twin = inside < 0 ? twin_input(d, g, name) : -1;
         if (twin >= 0)
             return lost_duplicate(d, g, name, twin, NULL);
