@@ -2856,6 +2856,46 @@ lost_indices(struct dynamo *d, const struct group *g, const char *name)
     return -1;
 }
 
+/* Whether the group's nodes read a float tensor of that rank that is no constant. */
+static bool
+reads_computed(const struct dynamo *d, const struct group *g, int rank)
+{
+    const struct graph *gr = d->l->g;
+    bool reads = false;
+    for (int k = 0; k < g->nnodes; k++)
+        for (int i = 0; i < gr->n[g->nodes[k]].nin; i++) {
+            const int t = gr->n[g->nodes[k]].in[i];
+            reads |= t >= 0 && gr->t[t].rank == rank && dtypes[gr->t[t].dtype].is_float && !gr->t[t].is_initializer &&
+                     !group_makes(d, g, t);
+        }
+    return reads;
+}
+
+/* "F.linear(x, self.weight * self.scale, self.bias * self.scale)", of which the file has the numbers, the weight's
+ * turned, the bias's under another's name, or none where they are 0. -1 it is none. */
+static int
+lost_scaled(struct dynamo *d, const struct group *g, const char *name, int position)
+{
+    enum { WEIGHT = 1, BIAS };
+    struct lowering *l = d->l;
+    const bool linear = spelled(g->target, PROJECTS);
+    const int out = group_output(d, g), rank = out < 0 ? -1 : l->g->t[out].rank, at = linear ? rank - 1 : 1;
+    const char *stem = spelled_stem(l->a, name);
+    int unread;
+    if (!(position == BIAS || (position == WEIGHT && linear && rank > 2)) || at < 0 || at >= rank ||
+        !(linear || spelled(g->target, CONVOLVES)) || !spelled(stem, KEEPS_SIZES) ||
+        reads_computed(d, g, position == BIAS ? 1 : 2))
+        return -1;
+    struct param *q = unread_weight(d, g, stem, &unread);
+    const int64_t size[] = {l->g->t[out].dims[at].n, params_width(d, g)};
+    if (!q || !read_here(d, g, q, "", "") || (position == WEIGHT && size[1] < 1))
+        return -1;
+    params_sized(l, q, position == WEIGHT ? 2 : 1, size);
+    struct call *c = call_of_param(d, g, arena_printf(l->a, "%s.Tensor", stem), 2, q, q->rank, q->size);
+    c->args[1] = INT(1);
+    return c->outs[0];
+}
+
 /* The slot for a name that no call defined; -1 when it is no tensor of the step (a symbolic size). */
 static int
 resolve_lost(struct dynamo *d, const struct group *g, const char *name, int position, int *spare, int nspare, int *used)
@@ -2871,7 +2911,8 @@ resolve_lost(struct dynamo *d, const struct group *g, const char *name, int posi
     }
     if (t >= 0 && l->g->t[t].is_initializer)
         return resolve_constant(d, g, name, t);
-    int inner = lost_inside(d, g, name);
+    int inner = lost_scaled(d, g, name, position);
+    inner = inner < 0 ? lost_inside(d, g, name) : inner;
     if (inner >= 0)
         return inner;
     inner = spelled_as(name, traceless[DETACHES].stem) ? lost_inside(d, g, NULL) : -1;
