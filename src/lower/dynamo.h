@@ -255,7 +255,9 @@ int resolve_clone(struct dynamo *d, const struct group *g, int tensor, bool copi
 /* What a call whose own text went, behind that group, reads of a slot: "x.permute(0, 3, 1, 2).contiguous()" before it
  * was copied by that line, or by a function, as the numbers of clones tell. */
 int resolve_copied(struct dynamo *d, const struct group *g, int slot);
-int resolve_host(struct dynamo *d, const struct group *g, const char *norm_weight);
+/* What the convolution made that took in a batch norm, by the norm's first parameter or buffer that has a name; -1 not
+ * known. */
+int resolve_host(struct dynamo *d, const struct group *g, const char *norm);
 int resolve_constant(struct dynamo *d, const struct group *g, const char *name, int tensor);
 
 /* The module keeps what the call makes of its parameter, the first argument, as an attribute until its next call. */

@@ -196,6 +196,32 @@ sized_as_read(struct lowering *l, const struct group *g, struct param *q, int sk
     }
 }
 
+/* "x[:, self.rows, self.columns]": of several buffers the node takes one list of coordinates, all of which are read. */
+static void
+sized_as_coordinates(struct dynamo *d, const struct group *g, const struct arg *indices)
+{
+    const struct graph *gr = d->l->g;
+    int64_t n = 0;
+    for (int i = 0; i < indices->n; i++)
+        n += indices->list[i].kind != ARG_NONE;
+    for (int k = 0; k < g->nnodes && n > 1; k++) {
+        const struct node *node = &gr->n[g->nodes[k]];
+        const struct tensor *t =
+            node_is(node, OP_COORDINATES) && node->nin > 1 && node->in[1] >= 0 ? &gr->t[node->in[1]] : NULL;
+        int rank;
+        const int64_t *size;
+        if (!t || !t->is_initializer || !lower_sizes(d->l, t, &rank, &size) || rank < 1 || size[rank - 1] != n)
+            continue;
+        for (int i = 0; i < indices->n; i++) {
+            struct param *q = indices->list[i].s ? params_of(d, indices->list[i].s) : NULL;
+            if (!q || q->rank >= 0)
+                continue;
+            params_sized(d->l, q, rank - 1, size);
+            q->dtype = t->dtype;
+        }
+    }
+}
+
 void
 params_size(struct dynamo *d, const struct group *g, const struct aten *op, const struct arg *args, int nargs, int rank,
             const int64_t *size)
@@ -207,6 +233,8 @@ params_size(struct dynamo *d, const struct group *g, const struct aten *op, cons
     if (op)
         size_recurrent(d, g, op, args, nargs, rank > 0 ? size[rank - 1] : -1);
     for (int i = 0; i < nargs; i++) {
+        if (op && args[i].kind == ARG_LIST && i == aten_arg(op, "indices"))
+            sized_as_coordinates(d, g, &args[i]);
         struct param *before = NULL; /* in a list: a recurrent layer's biases have as many rows as its weights */
         for (int k = 0; args[i].kind == ARG_LIST && k < args[i].n; k++) {
             struct param *q = args[i].list[k].s ? params_of(d, args[i].list[k].s) : NULL;
@@ -492,12 +520,13 @@ name_in_class(const struct dynamo *d, const struct param *q)
     return type && dot ? arena_printf(d->l->a, "%s%s", type, dot) : NULL;
 }
 
-/* What calls read: names of parameters in their classes, and per module whether it runs, and reads numbers that became
- * a constant. */
+/* What calls read: names of parameters in their classes, and per module whether it runs, reads numbers that became a
+ * constant, and whether it has, or one below, a constant that operators with a gradient made. */
 struct reads {
     struct names *names;
     struct names *shared; /* "module name" of a layer that reads another one's parameter of that name */
     bool *runs, *folds;
+    enum depth { NOWHERE, BELOW, OWN } * holds;
 };
 
 static const char *
@@ -522,12 +551,16 @@ reads_of_calls(const struct dynamo *d)
 {
     const struct program *p = d->l->p;
     struct reads read = {names_new(d->l->a), names_new(d->l->a), NEWN(d->l->a, bool, p->nmodules + 1),
-                         NEWN(d->l->a, bool, p->nmodules + 1)};
+                         NEWN(d->l->a, bool, p->nmodules + 1), NEWN(d->l->a, enum depth, p->nmodules + 1)};
     const struct param **of = program_params(p, d->l->a);
     for (int i = 0, slot; i < p->ncalls; i++) {
         const struct call *c = &p->calls[i];
         read.runs[c->scope] = true;
-        read.folds[c->scope] |= target_named(c->target, "folded") && dtypes[c->args[1].i].is_float;
+        const bool folded = target_named(c->target, "folded") && dtypes[c->args[1].i].is_float;
+        const struct aten *was = folded ? aten_find(c->args[0].s) : NULL;
+        read.folds[c->scope] |= folded;
+        for (int m = c->scope; m >= 0 && was && was->grad; m = p->modules[m].parent)
+            read.holds[m] = m == c->scope ? OWN : read.holds[m] ? read.holds[m] : BELOW;
         for (struct call_reads r = {c}; (slot = next_read(&r)) >= 0;) {
             const char *name = of[slot] ? name_in_class(d, of[slot]) : NULL;
             if (name)
@@ -539,13 +572,33 @@ reads_of_calls(const struct dynamo *d)
     return read;
 }
 
+/* The module whose own parameter it is: lists have none, and a layer's is read where the layer runs, or not at all. -1
+ * none. */
+static int
+owner_of(const struct program *p, const struct param *q)
+{
+    static const char *const lists = "torch.nn.modules.container.*";
+    const char *leaf = path_last(q->name);
+    int m = q->module;
+    if (m >= 0 && !p->modules[m].type && leaf[strspn(leaf, "0123456789")] == '\0') /* a list that no call is in */
+        m = p->modules[m].parent;
+    while (m >= 0 && p->modules[m].type && glob_match(lists, p->modules[m].type))
+        m = p->modules[m].parent;
+    return m >= 0 && p->modules[m].type && glob_match(layers, p->modules[m].type) ? -1 : m;
+}
+
 /* Whether the exporter computed what its module makes of a parameter: the module reads a constant, or runs, and others
- * of its class read their parameter of that name. */
+ * of its class read their parameter of that name; or a model's own module has one that no factory made, at its own
+ * level where it is a buffer's. */
 static bool
 computed_of(const struct dynamo *d, const struct reads *read, const struct param *q)
 {
     const char *name = name_in_class(d, q);
-    return read->folds[q->module] || (read->runs[q->module] && name && names_find(read->names, name) >= 0);
+    const int owner = owner_of(d->l->p, q);
+    const enum depth holds = owner < 0 ? NOWHERE : read->holds[owner];
+    if (q->kind == PARAM_BUFFER)
+        return holds == OWN;
+    return read->folds[q->module] || (read->runs[q->module] && name && names_find(read->names, name) >= 0) || holds;
 }
 
 /* Whether the other parameter is the table of an embedding beside this one's module: two tables, not one of two names.
@@ -627,7 +680,7 @@ params_tie(struct dynamo *d)
             continue;
         }
         const struct param *like = other < 0 ? like_beside(p, q) : NULL;
-        bool computed = other < 0 && q->kind != PARAM_BUFFER && computed_of(d, &read, q);
+        bool computed = other < 0 && !(like && q->kind == PARAM_BUFFER) && computed_of(d, &read, q);
         if (like && !computed) {
             sized_like(l, q, like);
             graph_doubt(

@@ -859,11 +859,11 @@ static const struct {
 };
 
 /* The next function of torch that a line calls, from *at on, as its operator would be called: "linalg_norm" of
- * "torch.linalg.norm(". NULL no more. */
+ * "torch.linalg.norm(", "var" of "torch.ops.aten.var.dim(". NULL no more. */
 static const char *
 next_function(struct arena *a, const char *line, const char **at)
 {
-    static const char *const rooms[] = {"torch.nn.functional.", "nn.functional.", "torch.", "F."};
+    static const char *const rooms[] = {"torch.ops.aten.", "torch.nn.functional.", "nn.functional.", "torch.", "F."};
     for (const char *open; (open = strchr(*at, '(')); *at = open + 1) {
         const char *from = open;
         while (from > line && (isalnum((unsigned char)from[-1]) || from[-1] == '_' || from[-1] == '.'))
@@ -871,6 +871,8 @@ next_function(struct arena *a, const char *line, const char **at)
         for (int i = 0; i < COUNT(rooms); i++)
             if (starts_with(from, rooms[i])) {
                 char *name = arena_strn(a, from + strlen(rooms[i]), (size_t)(open - from) - strlen(rooms[i]));
+                if (i == 0) /* its overload */
+                    name[strcspn(name, ".")] = '\0';
                 for (char *p = name; *p; p++)
                     *p = *p == '.' ? '_' : *p;
                 *at = open + 1;
@@ -1216,8 +1218,9 @@ recorded_call(struct dynamo *d, struct group *g)
         args[TRAINING] = BOOL(!frozen && (!tracked || setup_trains(l->s)));
         n = ALL;
         bool folded = node_call(&l->g->n[g->last]) != CALL_BATCH_NORM;
-        if (folded && args[0].kind == ARG_SLOT && args[0].i < 0 && args[1].s) {
-            int conv = resolve_host(d, g, args[1].s);
+        const char *norm = args[1].s ? args[1].s : args[STATISTICS].s; /* affine=False */
+        if (folded && args[0].kind == ARG_SLOT && args[0].i < 0 && norm) {
+            int conv = resolve_host(d, g, norm);
             if (conv >= 0) {
                 names_put(l->slots, args[0].s, conv);
                 args[0].i = conv;

@@ -594,7 +594,7 @@ param_of_copy(const struct dynamo *d, const struct param *named, const struct pa
 }
 
 int
-resolve_host(struct dynamo *d, const struct group *g, const char *norm_weight)
+resolve_host(struct dynamo *d, const struct group *g, const char *norm)
 {
     static const struct {
         const char *onnx, *arg;
@@ -602,7 +602,7 @@ resolve_host(struct dynamo *d, const struct group *g, const char *norm_weight)
         {"strides", "stride"}, {"pads", "padding"}, {"dilations", "dilation"}, {"output_padding", "output_padding"}};
     struct lowering *l = d->l;
     const struct node *n = &l->g->n[g->last];
-    int at = names_find(d->params, norm_weight), first, count = 0;
+    int at = names_find(d->params, norm), first, count = 0;
     if (n->nin < 2 || n->nout < 1 || at < 0 || n->in[0] < 0 || n->in[1] < 0 || n->out[0] < 0 ||
         l->slot_of[n->in[0]] < 0)
         return -1;
@@ -1006,6 +1006,73 @@ lost_part(struct dynamo *d, const struct group *g, const char *stem, int tensor)
     return c->outs[0];
 }
 
+/* The parameter of a module around the group's that a line there hands down, "self.block(self.tokens.repeat(n, 1, 1))",
+ * and which no call names; the frames down to that line, and whether it is repeated there. NULL none. */
+static struct param *
+handed_down(struct dynamo *d, const struct group *g, const char **frames, bool *repeated)
+{
+    static const char *const repeats[] = {"repeat(", "expand("};
+    struct arena *a = d->l->a;
+    struct program *p = d->l->p;
+    const char *stack = d->l->g->n[g->last].stack, *path = g->path ? g->path : "";
+    while (stack && python_frame(stack) && *(stack = fx_outer(a, stack)))
+        for (struct param *q = p->params; q < p->params + p->nparams; q++) {
+            const char *around = p->modules[q->module].path;
+            if (q->kind > PARAM_FROZEN || q->rank >= 0 || d->referenced[q - p->params] || !path_within(path, around) ||
+                strcmp(path, around) == 0)
+                continue;
+            const char *text = arena_printf(a, "self.%s", path_last(q->name));
+            if (!line_has(fx_line(a, stack), text, "_("))
+                continue;
+            *frames = stack;
+            *repeated = false;
+            for (int i = 0; i < COUNT(repeats); i++)
+                *repeated |= strstr(fx_line(a, stack), arena_printf(a, "%s.%s", text, repeats[i])) != NULL;
+            return q;
+        }
+    return NULL;
+}
+
+/* What was computed of it, which is a constant: as many numbers as that, or one repeated for each of the batch. */
+static int
+lost_handed(struct dynamo *d, const struct group *g, const struct tensor *t)
+{
+    struct program *p = d->l->p;
+    const char *frames;
+    bool repeated;
+    struct param *q = dtypes[t->dtype].is_float ? handed_down(d, g, &frames, &repeated) : NULL;
+    int rank;
+    const int64_t *size;
+    int64_t all = q ? tensor_elements(t) : 0, batch = p->ninputs && p->inputs[0].rank > 0 ? p->inputs[0].size[0] : 1;
+    if (all < 1 || !lower_sizes(d->l, t, &rank, &size))
+        return -1;
+    batch = repeated && batch > 0 && all % batch == 0 ? batch : 1;
+    program_assume(d->l->p, ALTERNATIVE_NONE, "%s, which the exporter folded into a constant, has that constant's size",
+                   q->name);
+    struct call *c = call_of_param(d, g, "aten.repeat.default", 2, q, 1, (int64_t[]){all / batch});
+    c->args[1] = (struct arg){.kind = ARG_LIST, .n = 1, .list = NEWN(d->l->a, struct arg, 1)};
+    c->args[1].list[0] = INT(batch);
+    c->rank = 1;
+    c->size = arena_dup(d->l->a, &all, sizeof(all));
+    const int slot = c->outs[0];
+    c = group_call(d, g, "aten.reshape.default", 2);
+    c->args[0] = (struct arg){.kind = ARG_SLOT, .i = slot};
+    c->rank = rank;
+    c->size = size;
+    const int made = c->outs[0], from = p->ncalls - 2;
+    int at = from;
+    while (at > 0 && p->calls[at - 1].stack && starts_with(p->calls[at - 1].stack, frames))
+        at--;
+    for (int i = from; i < p->ncalls; i++) { /* of that line */
+        p->calls[i].stack = frames;
+        p->calls[i].frames = fx_frames(d->l->a, frames);
+        p->calls[i].location = fx_location(d->l->a, frames);
+        p->calls[i].scope = q->module;
+    }
+    group_move(d, from, at); /* before what that calls */
+    return made;
+}
+
 /* A constant that the exporter computed from a parameter: the parameter is known by its name only. */
 static int
 lost_computed(struct dynamo *d, const struct group *g, const char *stem, int tensor)
@@ -1363,6 +1430,75 @@ lost_joined(struct dynamo *d, const struct group *g, const struct aten *op, int 
     return c->outs[0];
 }
 
+static bool
+looks_up(const struct program *p, int module)
+{
+    bool looks = false;
+    for (int i = 0; i < p->ncalls && !looks; i++)
+        looks = p->calls[i].scope == module && spelled(p->calls[i].target, LOOKS_UP);
+    return looks;
+}
+
+/* The table of a module below the group's that never runs, where one of its name is looked up below another module of
+ * that class: constants are what was picked of it, and it has the other's size. -1 none. */
+static int
+lost_table(struct dynamo *d, const struct group *g, const struct tensor *t)
+{
+    struct lowering *l = d->l;
+    struct program *p = l->p;
+    const int own = lower_module(l, g->path ? g->path : "", g->type);
+    const int64_t all = dtypes[t->dtype].is_float ? tensor_elements(t) : 0;
+    struct param *q = NULL;
+    const struct param *like = NULL;
+    for (int i = 0; i < p->nparams && !like; i++) {
+        const struct module *m = &p->modules[p->params[i].module];
+        q = &p->params[i];
+        if (q->kind > PARAM_FROZEN || q->rank >= 0 || d->referenced[i] || m->parent != own)
+            continue;
+        for (int k = 0; k < p->nparams && !like; k++) {
+            const struct param *o = &p->params[k];
+            const struct module *other = &p->modules[o->module];
+            const char *around = other->parent >= 0 ? p->modules[other->parent].type : NULL;
+            if (o->rank == 2 && d->referenced[k] && around && g->type && strcmp(around, g->type) == 0 &&
+                strcmp(path_last(other->path), path_last(m->path)) == 0 &&
+                strcmp(path_last(o->name), path_last(q->name)) == 0 && looks_up(p, o->module))
+                like = o;
+        }
+    }
+    int rank;
+    const int64_t *size;
+    if (!like || all < 1 || like->size[1] < 1 || all % like->size[1] || !lower_sizes(l, t, &rank, &size))
+        return -1;
+    const int64_t rows = all / like->size[1];
+    struct call *c = group_call(d, g, "aten.zeros.default", 2);
+    c->args[0] = (struct arg){.kind = ARG_LIST, .n = 1, .list = NEWN(l->a, struct arg, 1)};
+    c->args[0].list[0] = INT(rows);
+    c->args[1] = DTYPE(DT_INT64);
+    int slot = c->outs[0];
+    c = call_of_param(d, g, "aten.embedding.default", 2, q, 2, like->size);
+    c->args[1] = (struct arg){.kind = ARG_SLOT, .i = slot};
+    c->rank = 2;
+    c->size = arena_dup(l->a, (int64_t[]){rows, like->size[1]}, 2 * sizeof(*c->size));
+    slot = c->outs[0];
+    c = group_call(d, g, "aten.reshape.default", 2);
+    c->args[0] = (struct arg){.kind = ARG_SLOT, .i = slot};
+    c->rank = rank;
+    c->size = size;
+    return c->outs[0];
+}
+
+/* Whether a constant of the group may come from a trained parameter: of a module around it, and no call names that. */
+static bool
+may_be_trained(const struct dynamo *d, const struct group *g)
+{
+    const struct program *p = d->l->p;
+    bool may = false;
+    for (int i = 0; i < p->nparams && !may; i++)
+        may = p->params[i].kind == PARAM_TRAINED && p->params[i].rank < 0 && !d->referenced[i] &&
+              path_within(g->path ? g->path : "", p->modules[p->params[i].module].path);
+    return may;
+}
+
 /* A constant that was folded is made anew in every step. Its name is the last operator's: where that one only views,
  * an arange or a mask was made before. */
 int
@@ -1401,6 +1537,8 @@ resolve_constant(struct dynamo *d, const struct group *g, const char *name, int 
     int slot = lost_joined(d, g, own, tensor);
     if (slot < 0 && !(own && own->shaped) && !spelled(stem, MAKES_TABLES))
         slot = lost_computed(d, g, stem, tensor);
+    slot = slot < 0 && own && (own->shaped || target_views(stem)) ? lost_handed(d, g, t) : slot;
+    slot = slot < 0 ? lost_table(d, g, t) : slot;
     if (slot >= 0)
         return slot;
     const char *viewed = dtypes[t->dtype].is_float ? "aten.mul.Tensor"
@@ -1421,6 +1559,12 @@ resolve_constant(struct dynamo *d, const struct group *g, const char *name, int 
             c->rank--; /* an index, not the list of coordinates that the node takes */
             break;
         }
+    if (setup_instead(l->s, ALTERNATIVE_FOLDED) && dtypes[t->dtype].is_float && was && was->grad &&
+        may_be_trained(d, g)) {
+        const int made = c->outs[0];
+        c = group_call(d, g, "aten.requires_grad_.default", 1);
+        c->args[0] = (struct arg){.kind = ARG_SLOT, .i = made};
+    }
     if (table >= 0)
         d->tables[table].slot = c->outs[0];
     return c->outs[0];
@@ -2690,6 +2834,68 @@ lost_conversion(struct dynamo *d, const struct group *g, int tensor)
     return d->l->slot_of[tensor];
 }
 
+/* Indices that the file has in the nodes of another call alone, which sees equal ones under other sizes. -1 none. */
+static int
+lost_indices(struct dynamo *d, const struct group *g, const char *name)
+{
+    const struct graph *gr = d->l->g;
+    for (int k = 0; k < g->nnodes; k++)
+        for (int i = 0; i < gr->n[g->nodes[k]].nin; i++) {
+            int t = gr->n[g->nodes[k]].in[i];
+            if (t < 0 || dtypes[gr->t[t].dtype].is_float || group_makes(d, g, t))
+                continue;
+            const struct node *n;
+            while (t >= 0 && d->l->slot_of[t] < 0 && gr->t[t].producer >= 0 && (n = &gr->n[gr->t[t].producer])->row &&
+                   n->row->aten && target_views(n->row->aten))
+                t = n->in[0];
+            const int slot = t < 0 ? -1 : d->l->slot_of[t];
+            const struct call *m = slot < 0 ? NULL : group_maker(d->l->p, slot);
+            if (m && t != gr->n[g->nodes[k]].in[i] && spelled_after(name, m->target))
+                return lost_duplicate(d, g, name, slot, NULL);
+        }
+    return -1;
+}
+
+/* Whether the group's nodes read a float tensor of that rank that is no constant. */
+static bool
+reads_computed(const struct dynamo *d, const struct group *g, int rank)
+{
+    const struct graph *gr = d->l->g;
+    bool reads = false;
+    for (int k = 0; k < g->nnodes; k++)
+        for (int i = 0; i < gr->n[g->nodes[k]].nin; i++) {
+            const int t = gr->n[g->nodes[k]].in[i];
+            reads |= t >= 0 && gr->t[t].rank == rank && dtypes[gr->t[t].dtype].is_float && !gr->t[t].is_initializer &&
+                     !group_makes(d, g, t);
+        }
+    return reads;
+}
+
+/* "F.linear(x, self.weight * self.scale, self.bias * self.scale)", of which the file has the numbers, the weight's
+ * turned, the bias's under another's name, or none where they are 0. -1 it is none. */
+static int
+lost_scaled(struct dynamo *d, const struct group *g, const char *name, int position)
+{
+    enum { WEIGHT = 1, BIAS };
+    struct lowering *l = d->l;
+    const bool linear = spelled(g->target, PROJECTS);
+    const int out = group_output(d, g), rank = out < 0 ? -1 : l->g->t[out].rank, at = linear ? rank - 1 : 1;
+    const char *stem = spelled_stem(l->a, name);
+    int unread;
+    if (!(position == BIAS || (position == WEIGHT && linear && rank > 2)) || at < 0 || at >= rank ||
+        !(linear || spelled(g->target, CONVOLVES)) || !spelled(stem, KEEPS_SIZES) ||
+        reads_computed(d, g, position == BIAS ? 1 : 2))
+        return -1;
+    struct param *q = unread_weight(d, g, stem, &unread);
+    const int64_t size[] = {l->g->t[out].dims[at].n, params_width(d, g)};
+    if (!q || !read_here(d, g, q, "", "") || (position == WEIGHT && size[1] < 1))
+        return -1;
+    params_sized(l, q, position == WEIGHT ? 2 : 1, size);
+    struct call *c = call_of_param(d, g, arena_printf(l->a, "%s.Tensor", stem), 2, q, q->rank, q->size);
+    c->args[1] = INT(1);
+    return c->outs[0];
+}
+
 /* The slot for a name that no call defined; -1 when it is no tensor of the step (a symbolic size). */
 static int
 resolve_lost(struct dynamo *d, const struct group *g, const char *name, int position, int *spare, int nspare, int *used)
@@ -2705,7 +2911,8 @@ resolve_lost(struct dynamo *d, const struct group *g, const char *name, int posi
     }
     if (t >= 0 && l->g->t[t].is_initializer)
         return resolve_constant(d, g, name, t);
-    int inner = lost_inside(d, g, name);
+    int inner = lost_scaled(d, g, name, position);
+    inner = inner < 0 ? lost_inside(d, g, name) : inner;
     if (inner >= 0)
         return inner;
     inner = spelled_as(name, traceless[DETACHES].stem) ? lost_inside(d, g, NULL) : -1;
@@ -2725,6 +2932,9 @@ resolve_lost(struct dynamo *d, const struct group *g, const char *name, int posi
         t = inside < 0 && t < 0 ? constant_index(d, g, position) : t;
         if (t >= 0)
             return resolve_constant(d, g, name, t);
+        int index = inside < 0 ? lost_indices(d, g, name) : -1;
+        if (index >= 0)
+            return index;
         int twin = inside < 0 ? twin_input(d, g, name) : -1;
         if (twin >= 0)
             return lost_duplicate(d, g, name, twin, NULL);

@@ -168,10 +168,10 @@ spelled_stem(struct arena *a, const char *name)
 static const struct rename {
     const char *target, *type, *line, *to; /* line: what the innermost source line says */
     const char *source;
-    const char *says, *unless; /* in the arguments, NULL whatever they are; no line that calls this */
+    const char *says, *but, *unless; /* globs of the arguments, NULL whatever they are; no line that calls this */
 } renames[] = {
     {"aten.clone.default", NULL, NULL, "aten.contiguous.default", "contiguous in torch/_refs/__init__.py",
-     .says = "torch.contiguous_format", .unless = "clone"},
+     .says = "*torch.contiguous_format*", .unless = "clone"},
     {"prims.var.default", NULL, NULL, "aten.var.correction", "decomposed by the exporter"},
     {"prims.broadcast_in_dim.default", NULL, NULL, "aten.broadcast_in_dim.default",
      "keepdim, decomposed by the exporter"},
@@ -198,6 +198,8 @@ static const struct rename {
      "index_fill in torch/_decomp/decompositions.py"},
     {"aten.index_put.default", NULL, "index_fill_(", "aten.index_fill.decomposed", "likewise"},
     {"aten.index_put.default", NULL, "index_copy_(", "aten.index_copy.decomposed", "likewise"},
+    {"aten.index_put.default", NULL, NULL, "aten.index_add.decomposed", "index_add, on a line that no file has",
+     .says = "*, [[]*%*], %*, True)*", .but = "*, [[]*%*%*], *", .unless = "index_put"},
     {"aten.mm.default", NULL, "tensordot(", "aten.tensordot.decomposed",
      "promote in aten/src/ATen/autocast_mode.h: what it calls is not cast"},
     {"aten.view.default", NULL, NULL, "aten.reshape.default",
@@ -248,7 +250,8 @@ spelled_anew(const struct dynamo *d, const struct group *g)
         if (length[i] == n && memcmp(renames[i].target, g->target, n) == 0 &&
             (!renames[i].type || (g->type && strcmp(renames[i].type, g->type) == 0)) &&
             (!renames[i].line || strstr(line, renames[i].line)) &&
-            (!renames[i].says || strstr(g->args, renames[i].says)) &&
+            (!renames[i].says || glob_match(renames[i].says, g->args)) &&
+            !(renames[i].but && glob_match(renames[i].but, g->args)) &&
             !(renames[i].unless && python_calls(line, renames[i].unless)))
             return renames[i].to;
     return g->target;

@@ -1038,6 +1038,89 @@ class M(B):
         w = F.pad(h, (0, 0, 0, 2)).unfold(1, 3, 1).transpose(2, 3)
         return self.b(torch.cat((w.exp(), h.unsqueeze(2).expand_as(w)), 2))
 """
+PLAIN_NORM = """
+class M(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.conv, self.norm = nn.Conv2d(3, 8, 3, padding=1), nn.BatchNorm2d(8, affine=False)
+    def forward(self, x):
+        return F.relu(self.norm(self.conv(x)))
+"""
+MESSAGES = """
+class M(B):
+    def send(self, x, edges, how):
+        sent = x.index_select(how, edges[0]) * 2
+        return torch.zeros_like(x).index_add(how, edges[1], sent)
+    def forward(self, x, edges):
+        edges = edges[0]
+        with torch.no_grad():
+            w = x.mean((0, 2))[edges[0]] * edges[1]
+        h = self.a(x) * w.mean()
+        h = self.send(h, edges, 1)
+        h = h.exp()
+        h = self.send(h, edges, 0)
+        return self.b(h)
+"""
+PAIRS = """
+class M(B):
+    def __init__(self):
+        super().__init__()
+        i, j = torch.tril_indices(8, 8, offset=-1)
+        self.register_buffer("rows", i)
+        self.register_buffer("columns", j)
+    def forward(self, x):
+        h = self.a(x)
+        return (h @ h.mT)[:, self.rows, self.columns]
+"""
+SCALED_LINEAR = """
+class Scaled(nn.Module):
+    def __init__(self, n, m):
+        super().__init__()
+        self.weight, self.bias = nn.Parameter(torch.randn(m, n)), nn.Parameter(torch.zeros(m))
+    def forward(self, x):
+        return F.linear(x, self.weight * 0.5, self.bias * 0.01)
+class M(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.one, self.two = Scaled(64, 32), Scaled(32, 48)
+    def forward(self, x):
+        x = F.relu(self.one(x))
+        return self.two(x)
+"""
+SEEDS = """
+class Block(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.q, self.k = nn.Linear(96, 96), nn.Linear(64, 96)
+    def forward(self, q, x):
+        q = self.q(q)
+        return q @ self.k(x).mT
+class M(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.seeds, self.block = nn.Parameter(torch.randn(1, 4, 96)), Block()
+    def forward(self, x):
+        return self.block(self.seeds.repeat(4, 1, 1), x)
+"""
+KINDS = """
+class Kind(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.table = nn.Embedding(16, 4)
+    def forward(self, h):
+        kinds = torch.zeros(2 * h.shape[-3], dtype=torch.long, device=h.device)
+        picked = self.table(kinds)
+        return h + picked.view(-1, 2, 4)
+class M(B):
+    def __init__(self):
+        super().__init__()
+        self.one, self.two = Kind(), Kind()
+    def forward(self, x):
+        h = self.a(x)
+        k = self.one(h.mean().expand(4500, 2, 4))
+        q = self.two(h.unflatten(-1, (32, 2, 4)))
+        return self.b(q.flatten(2)) + k.mean()
+"""
 FREQUENCIES = """
 class M(B):
     def __init__(self):
@@ -1196,14 +1279,25 @@ CASES = {  # name: (classes, entry, entry of the step where it is another, optio
             ("placed", PLACED),
             ("queries", QUERIES),
             ("windows", WINDOWS),
+            ("pairs", PAIRS),
+            ("scaled_linear", SCALED_LINEAR),
+            ("seeds", SEEDS),
+            ("kinds", KINDS),
             ("frequencies", FREQUENCIES),
         )
     },
     **{
         n: (text, entry(IMAGE, "None", "out.sum()"), None, ["--loss=sum"], steps.PRECISIONS)
-        for n, text in (("skips", SKIPS), ("sampled", SAMPLED), ("halves", HALVES))
+        for n, text in (("skips", SKIPS), ("sampled", SAMPLED), ("halves", HALVES), ("plain_norm", PLAIN_NORM))
     },
     "states": (STATES, entry(X, "None", "out.sum()"), None, ["--loss=sum", "--freeze=enc.*"], steps.PRECISIONS),
+    "messages": (
+        MESSAGES,
+        entry('{"x": torch.rand(b, 8, 64), "edges": torch.zeros(b, 2, 20, dtype=torch.long)}', "None", "out.sum()"),
+        None,
+        ["--loss=sum"],
+        steps.PRECISIONS,
+    ),
     "criterion": (CRITERION, entry(RATED, "None", "out"), None, ["--loss=output"], steps.PRECISIONS),
     "copied_frozen": (
         COPIED % "with torch.no_grad():\n            z = self.target(x)",
