@@ -57,7 +57,7 @@ KERNELS = {"Cudnn": "_cudnn_attention.", "Flash": "_flash_attention.", "Efficien
 
 
 def lines(tar, name):
-    return [json.loads(line) for line in tar.extractfile(name)]
+    return [json.loads(line) for line in tar.extractfile("h200/" + name)]
 
 
 def ask(a, path, options):
