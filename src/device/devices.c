@@ -109,7 +109,7 @@ static const struct context_row {
     {90, "H100", "2.x", "", true, 534, "meta-pytorch/torchcomms 777, a context alone"},
     {90, "H200", "2.7.1", "12.8", true, 520, "clemsgrs/slide2vec 326, a process without tensors"},
     {90, "H200", "2.11", "13.0", true, 630, "tests/oracle/h200.tar.xz, convolutions alone"},
-    {90, "H200", "2.11", "13.0", true, 766, "tests/oracle/h200.tar.xz, 97 in 100 of 1,234 training steps at most"},
+    {90, "H200", "2.11", "13.0", true, 766, "tests/oracle/h200.tar.xz, 97 in 100 of 1,263 training steps at most"},
     {0, "a GPU", "1.13", "11.7 or later", false, 615, "pytorch/pytorch 86509, less 20 MiB of a tensor"},
     {0, "a GPU", "1.13", "11.7 or later", true, 253, "pytorch/pytorch 86509, less 20 MiB of a tensor"},
     {0, "a GPU", "2.x", "11.7 or later", true, 300, "pytorch/pytorch 107667"},
