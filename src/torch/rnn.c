@@ -48,7 +48,8 @@ static const struct cell {
 
 /* Of a call's layers. Source: RNN.cpp, get_algo. */
 struct layers {
-    int64_t mode, both, half;
+    int64_t mode, both;
+    int64_t bytes; /* of an element */
     int64_t small; /* kernels for small hidden states, or persistent ones */
     int64_t n[5];
 };
@@ -72,7 +73,7 @@ layers_of(struct machine *m, const struct value *x, const struct value *hx, int6
     const int64_t hidden = hx->size[2];
     struct layers l = {.mode = mode,
                        .both = directions > 1,
-                       .half = dtype_is_half(x->dtype),
+                       .bytes = dtypes[x->dtype].bits / 8,
                        .n = {[INPUT] = x->size[2],
                              [HIDDEN] = hidden,
                              [LAYERS] = hx->size[0] / directions,
@@ -90,7 +91,7 @@ reserve_bytes(const struct layers *l, bool drops)
     enum { MORE = 256, ALIGNMENT = 32 };
     const int64_t *n = l->n, of = (cells[l->mode].kept * n[LAYERS] - 1) * (1 + l->both);
     int64_t states, bytes;
-    if (!mul_ok(n[STEPS] * n[BATCH], n[HIDDEN], &states) || !mul_ok(states, of * (l->half ? 2 : 4), &bytes))
+    if (!mul_ok(n[STEPS] * n[BATCH], n[HIDDEN], &states) || !mul_ok(states, of * l->bytes, &bytes))
         return 0;
     if (drops)
         bytes += (n[LAYERS] - 1) * (1 + l->both) * div_up(states * (1 + l->both), 8);
@@ -100,7 +101,7 @@ reserve_bytes(const struct layers *l, bool drops)
 /* Bytes of the workspace: the weights once more, what a forward or a backward pass takes, whichever is more, and the
  * products' own workspaces. A forward pass in one direction has the gates of so many time steps, and layers on top of
  * each other go back by blocks of steps, a layer one block behind the other. */
-static double
+static int64_t
 workspace_bytes(const struct layers *l)
 {
     enum { PRODUCTS = 8 << 20, GATED = 256, BLOCK = 8 };
@@ -123,8 +124,9 @@ workspace_bytes(const struct layers *l)
         backward += hidden * (layers > 1 ? 2 * steps + behind : 3 * steps);
     backward += small ? steps * hidden * c->small_steps : 0;
     const double matrices = hidden * c->gates * (1 + both) * (input + hidden + (layers - 1) * hidden * (2 + both));
-    double most = (double)l->n[BATCH] * (forward > backward ? forward : backward) + matrices;
-    return most * (l->half ? 2 : 4) + PRODUCTS * layers * (1 + both);
+    const double most = (double)l->n[BATCH] * (forward > backward ? forward : backward) + matrices,
+                 bytes = most * (double)l->bytes + PRODUCTS * layers * (1 + both);
+    return bytes < (double)MAX_STORAGE_BYTES ? (int64_t)bytes : MAX_STORAGE_BYTES;
 }
 
 static void
@@ -134,8 +136,7 @@ workspace_blocks(struct machine *m, const struct ask *q, struct workspaces *to)
     struct layers l;
     memcpy(&l, q->of, offsetof(struct layers, n));
     memcpy(l.n, q->number, sizeof(l.n));
-    double bytes = workspace_bytes(&l);
-    workspaces_add(to, bytes < (double)MAX_STORAGE_BYTES ? (int64_t)bytes : MAX_STORAGE_BYTES);
+    workspaces_add(to, workspace_bytes(&l));
     workspaces_add(to, 0);
 }
 
@@ -148,7 +149,7 @@ take_workspace(struct machine *m, const struct layers *l)
             ask_blocks(m, &(struct ask){workspace_blocks, l, offsetof(struct layers, n), COUNT(l->n), l->n});
         return;
     }
-    int64_t bytes = (int64_t)workspace_bytes(l);
+    int64_t bytes = workspace_bytes(l);
     if (m->cudnn.recurrent < bytes)
         m->cudnn.recurrent = bytes;
 }
