@@ -299,6 +299,12 @@ ruled(struct machine *m, const struct kernel_shape *s, bool driver, int64_t *byt
     return n < 0 ? NULL : r;
 }
 
+bool
+cudnn_counted(const struct machine *m)
+{
+    return m->s->device && m->s->cudnn != CUDNN_NONE;
+}
+
 int64_t
 cudnn_workspace(struct machine *m, const struct kernel_shape *s)
 {

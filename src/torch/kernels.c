@@ -45,7 +45,7 @@ kernel_blocks(struct machine *m, const struct ask *q, struct workspaces *to)
     memcpy(&shape, q->of, HEAD);
     memcpy(shape.in, q->number, sizeof(*q->number) * NUMBERS);
     int64_t bytes = notes_kernels(m) ? note(m, m->s->kernels, &shape) : -1;
-    if (bytes < 0 && m->s->device && m->s->cudnn != CUDNN_NONE)
+    if (bytes < 0 && cudnn_counted(m))
         bytes = cudnn_workspace(m, &shape);
     if (bytes <= 0 || !m->real)
         return;

@@ -144,7 +144,7 @@ workspace_blocks(struct machine *m, const struct ask *q, struct workspaces *to)
 static void
 take_workspace(struct machine *m, const struct layers *l)
 {
-    if (m->s->device && m->s->cudnn != CUDNN_NONE) {
+    if (cudnn_counted(m)) {
         if (m->real)
             ask_blocks(m, &(struct ask){workspace_blocks, l, offsetof(struct layers, n), COUNT(l->n), l->n});
         return;

@@ -944,6 +944,8 @@ struct cudnn_rule {
  * else by the rule for its compute capability, 0 where there is none. What a library without a driver can't tell the
  * rule says. Counts which it was in m->cudnn. */
 int64_t cudnn_workspace(struct machine *m, const struct kernel_shape *s);
+/* Whether what cuDNN takes for a call is counted: the device is known, and nobody has asked for it to be left out. */
+bool cudnn_counted(const struct machine *m);
 
 /* Who knows workspaces better than the rule. */
 struct cudnn_library {

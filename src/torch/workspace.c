@@ -5,7 +5,6 @@
  * tensors take none of it. What CUB's device-wide algorithms ask for was read off PyTorch 2.11's allocator (CUDA 13)
  * over sizes from 4,096 to 2,000,000 elements.
  */
-#include "base/setup.h"
 #include "torch/torch.h"
 
 #include <string.h>
@@ -451,7 +450,7 @@ batch_norm_blocks(struct machine *m, const struct ask *q, struct workspaces *to)
 void
 batch_norm_workspace(struct machine *m, const struct value *x, bool backward)
 {
-    if (!m->real || !m->s->device || m->s->cudnn == CUDNN_NONE || !value_channels_last(x) || !value_elements(x))
+    if (!m->real || !cudnn_counted(m) || !value_channels_last(x) || !value_elements(x))
         return;
     const struct batch_norm of = {dtype_is_half(x->dtype), backward};
     const int64_t number[] = {[NORM_ROWS] = value_elements(x) / x->size[1], [NORM_CHANNELS] = x->size[1]};
