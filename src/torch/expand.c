@@ -1740,6 +1740,7 @@ expand_attention(struct machine *m, struct frame *f)
     if (gqa && !m->real) {
         k = shared_heads(m, k, q);
         v = shared_heads(m, v, q);
+        gqa = false;
     }
     int64_t head = q->size[3];
     if (m->real && kernel == ATTENTION_AUTO && half && takes_cudnn(m, q, k, v)) {
@@ -1756,8 +1757,7 @@ expand_attention(struct machine *m, struct frame *f)
                                                                                 : ATTENTION_MATH;
     struct value *out;
     if (kernel == ATTENTION_MATH) {
-        out = attention_math(m, f, q, gqa && m->real ? shared_heads(m, k, q) : k,
-                             gqa && m->real ? shared_heads(m, v, q) : v);
+        out = attention_math(m, f, q, gqa ? shared_heads(m, k, q) : k, gqa ? shared_heads(m, v, q) : v);
     } else if (kernel == ATTENTION_FLASH) {
         if (m->real) {
             q = padded(m, q);
