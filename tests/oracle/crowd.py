@@ -32,8 +32,6 @@ CONTEXT = 1  # GiB beside each
 
 
 def process_used():
-    import torch
-
     try:
         import pynvml
 

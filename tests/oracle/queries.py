@@ -28,10 +28,6 @@ FLOAT, HALF, BF16 = 0, 2, 9
 DOUBLE_BIAS = 2
 
 
-def library(name):
-    return C.CDLL(name)
-
-
 def call(lib, name, *args):
     status = getattr(lib, name)(*args)
     if status:
@@ -79,7 +75,7 @@ def temp_space(dnn, handle, dropout, cell, algo, dtype, math, of, hidden, layers
 
 
 def recurrent():
-    dnn = library("libcudnn.so.9")
+    dnn = C.CDLL("libcudnn.so.9")
     handle, dropout = C.c_void_p(), C.c_void_p()
     call(dnn, "cudnnCreate", C.byref(handle))
     call(dnn, "cudnnCreateDropoutDescriptor", C.byref(dropout))
@@ -180,8 +176,8 @@ def recurrent():
 
 
 def norms():
-    dnn = library("libcudnn.so.9")
-    handle, act = C.c_void_p(), C.c_void_p()
+    dnn = C.CDLL("libcudnn.so.9")
+    handle = C.c_void_p()
     call(dnn, "cudnnCreate", C.byref(handle))
     x, params = C.c_void_p(), C.c_void_p()
     for d in (x, params):
@@ -235,7 +231,7 @@ CUDA_R_32F, CUDA_C_32F = 0, 4
 
 
 def fft():
-    lib = library("libcufft.so.12")
+    lib = C.CDLL("libcufft.so.12")
     sizes = [(64, (n,)) for n in range(1, 2101)] + [
         (64, (n,)) for n in (*range(2101, 9000, 53), 4096, 8192, 16384, 32768, 65536)
     ]
@@ -283,7 +279,7 @@ def fft():
 
 
 def addresses():
-    cuda = library("libcudart.so.13")
+    cuda = C.CDLL("libcudart.so.13")
     torch.rand(64, 64, device="cuda") @ torch.rand(64, 64, device="cuda")
     MIB = 1 << 20
     held = []
