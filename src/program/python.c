@@ -896,9 +896,9 @@ find_modules(struct tracer *t, int level, int i, int j)
         module = *calls ? calls : module;
     }
     for (const char *p = s->text; *p && modules > 1; p++)
-        written += *p == '(';
-    if (!s->nbindings || !*s->calls || modules < 2 || modules <= written || strstr(s->text, " for ") ||
-        calls_method(t, level, i, j))
+        written += p[1] == '(' && (isalnum((unsigned char)*p) || *p == '_' || *p == ')' || *p == ']');
+    if ((!s->nbindings && !stores(s->text)) || !*s->calls || modules < 2 || modules <= written ||
+        strstr(s->text, " for ") || calls_method(t, level, i, j))
         return false;
     for (int k = i; k < j && !lists; k++)
         lists = path_number(s->calls, t->stacks[k].at[level].calls) != NULL;
@@ -1963,6 +1963,13 @@ emptied(struct tracer *t, int user, int level, const char *name, int until)
     return until;
 }
 
+/* Whether the name there is of a list of which a line reads an element, "x[i]". */
+static bool
+is_element(const char *name, size_t len)
+{
+    return name[len] == '[' && name[len + 1 + python_name(name + len + 1)] == ']';
+}
+
 /* What the reader's line calls it, which no line was seen to bind: the last call before a line binds that anew. */
 static int
 alias_end(struct tracer *t, int user, int level, const char **by)
@@ -1974,8 +1981,13 @@ alias_end(struct tracer *t, int user, int level, const char **by)
     if (!s->whole)
         return -1;
     for (const char *p = s->text; (p = next_name_read(s, p, &len)); p += len) {
+        const bool number =
+            p > s->text + 1 && p[-1] == '[' && p[len] == ']' && (isalnum((unsigned char)p[-2]) || p[-2] == '_');
+        if (number || (p == s->text && collects(p))) /* of an element, or the list that gets another */
+            continue;
         const char *name = arena_strn(t->p->arena, p, len);
-        int until = bound_before(t, user, level, name, given) ? -1 : local_end(t, user, level, name);
+        int until =
+            !is_element(p, len) && bound_before(t, user, level, name, given) ? -1 : local_end(t, user, level, name);
         until = emptied(t, user, level, name, until);
         if (until > end) {
             end = until;
@@ -2325,6 +2337,23 @@ carried(const struct tracer *t, int from, int user, const char **by)
     return -1;
 }
 
+/* The level at which the frames of two calls part: they differ there, or the function or the line runs again. */
+static int
+runs_apart(struct tracer *t, int from, int user)
+{
+    const struct stack *s = &t->stacks[from], *u = &t->stacks[user];
+    int level = parting(s, u);
+    for (const struct round *r = &t->rounds[from]; r && r->level >= 0; r = r->outer)
+        level = level > r->level && r->end < user && round_at(t, user, r->level) ? r->level : level;
+    for (int i = 1; i <= level && i < s->n; i++) { /* that frame has returned */
+        bool again = i < level || (i < u->n && s->at[i].where == u->at[i].where);
+        level = again && s->end[i] < user ? i - 1 : level;
+    }
+    for (int i = 0; i < level; i++)
+        level = line_end(t, i, from, user) < user ? i : level;
+    return level;
+}
+
 /* Whether calls i and j give the same variable of one function its value. */
 static bool
 same_variable(const struct tracer *t, int i, int j)
@@ -2350,12 +2379,7 @@ held_until(struct tracer *t, int from, int out, int user, const char **by)
             return round->end == from || carried(t, from, user, by) >= 0 ? other->end : -1;
         }
     }
-    for (int i = 1; i <= level && i < s->n; i++) { /* that frame has returned: its function runs again */
-        bool again = i < level || (i < u->n && s->at[i].where == u->at[i].where);
-        level = again && s->end[i] < user ? i - 1 : level;
-    }
-    for (int i = 0; i < level; i++) /* that line runs again */
-        level = line_end(t, i, from, user) < user ? i : level;
+    level = runs_apart(t, from, user);
     for (int i = 0; i < level; i++) {
         const struct bound *b = next_statement(t, from, user, i);
         if (b) {
@@ -2728,13 +2752,20 @@ scope_holds(const struct program *p, bool locals, bool weights)
     return until;
 }
 
+/* Whether two lines call modules of one number, each in its list, or the same one. */
+static bool
+same_number(const struct spot *a, const struct spot *b)
+{
+    return *a->calls && *b->calls && strcmp(path_last(a->calls), path_last(b->calls)) == 0;
+}
+
 /* The list that the reader's line takes it out of, which lines without calls made: one that runs over and over appended
  * each time. NULL none. */
 static const char *
 list_of(struct tracer *t, int from, int user, const char *name, int *level)
 {
     const struct stack *s = &t->stacks[from], *u = &t->stacks[user];
-    *level = name ? parting(s, u) : s->n;
+    *level = name ? runs_apart(t, from, user) : s->n;
     if (*level >= s->n || *level >= u->n || !s->at || !u->at || s->at[*level].where != u->at[*level].where)
         return NULL;
     const struct spot *made = &s->at[*level], *read = &u->at[*level];
@@ -2745,7 +2776,8 @@ list_of(struct tracer *t, int from, int user, const char *name, int *level)
     size_t len;
     for (const char *p = read->text; (p = next_name_read(read, p, &len)); p += len) {
         const char *list = arena_strn(t->a, p, len);
-        if (p[len] == '[' && !binds(made, list) && !bound_before(t, user, *level, list, NULL))
+        if (p[len] == '[' && !binds(made, list) &&
+            ((is_element(p, len) && same_number(made, read)) || !bound_before(t, user, *level, list, NULL)))
             return list;
     }
     return NULL;
@@ -2785,27 +2817,83 @@ grown(struct tracer *t, const char *list, int from, int user, int level)
     return !at || *end != ']' || (n < 0 ? all - nth <= -n : nth <= n);
 }
 
+/* What a line stores in the list, "x[i]" of "y[i], x[i] = f(z)", and its length; NULL nothing. */
+static const char *
+stored_in(const char *text, const char *list, size_t *size)
+{
+    const char *eq = stores(text), *next;
+    const size_t n = strlen(list);
+    for (const char *p = text; eq && p; p = next ? next + strspn(next, " ") : NULL) {
+        next = part_end(p, eq + 1);
+        *size = (size_t)((next ? next - 1 : eq + 1) - p);
+        if (python_name(p) == n && strncmp(p, list, n) == 0)
+            return p;
+    }
+    return NULL;
+}
+
+/* Whether a line that two calls ran, "x[i] = layer(y, x[i])", did so for other numbers. */
+static bool
+other_number(const struct tracer *t, int i, int j, int level)
+{
+    const struct stack *a = &t->stacks[i], *b = &t->stacks[j];
+    return a->n > level && b->n > level && same_spot(&a->at[level], &b->at[level]) && *a->at[level].calls &&
+           !same_number(&a->at[level], &b->at[level]);
+}
+
 /* Whether the line of call i stores what it makes of the tensor in the list where that was: "x[i] = f(x[i])", and
  * "x[i] = x[i] + f(x[i + 1])", whose last call has it for its first argument. *last is the last call of the line. */
 static bool
 stored_again(struct tracer *t, int i, int level, const char *list, int slot, int *last)
 {
     const struct spot *line = t->stacks[i].n > level ? t->stacks[i].at : NULL;
-    const char *text = line ? line[level].text : "", *eq = stores(text);
-    size_t n = strlen(list), len;
-    if (!eq || python_name(text) != n || strncmp(text, list, n) != 0)
+    size_t target = 0, n = strlen(list), len;
+    const char *text = line ? line[level].text : "", *part = stored_in(text, list, &target);
+    if (!part)
         return false;
-    const char *end = statement_end(text);
-    size_t target = (size_t)(eq + 1 - text);
-    const char *value = eq + strlen("] = ");
+    const char *end = statement_end(text), *value = stores(text) + strlen("] = ");
+    if (other_number(t, t->maker[slot], i, level))
+        return false;
     *last = statement_last(t, i, level);
-    if (*last == i && next_read(&(struct call_reads){&t->p->calls[i]}) == slot && !strncmp(value, text, target))
+    if (*last == i && next_read(&(struct call_reads){&t->p->calls[i]}) == slot && !strncmp(value, part, target))
         return true;
     bool same = false;
     for (const char *p = value; (p = next_variable(p, &len)) && p < end; p += len)
-        if (len == n && strncmp(p, list, n) == 0 && !(same = strncmp(p, text, target) == 0))
+        if (len == n && strncmp(p, list, n) == 0 && !(same = strncmp(p, part, target) == 0))
             return false;
     return same;
+}
+
+/* Whether the line has "x[i]" of that list. */
+static bool
+reads_element(const struct spot *s, const char *list)
+{
+    size_t n = strlen(list), len;
+    for (const char *p = s->text; (p = next_name_read(s, p, &len)); p += len)
+        if (len == n && strncmp(p, list, n) == 0 && is_element(p, len))
+            return true;
+    return false;
+}
+
+/* Whether the line of call i, "h = cell(y, x[i])", is followed by one without calls that stores in the list what it
+ * makes: the same line and module read that there when they run again. */
+static bool
+stored_behind(struct tracer *t, int i, int level, const char *list, int slot, int *last)
+{
+    const struct stack *s = &t->stacks[i], *m = &t->stacks[t->maker[slot]];
+    if (level + 1 >= s->n || !s->at[level].nbindings || !*s->at[level].calls || binds(&s->at[level], list) ||
+        !reads_element(&s->at[level], list) || other_number(t, t->maker[slot], i, level))
+        return false;
+    *last = statement_last(t, i, level);
+    if (m->n > level && same_spot(&m->at[level], &s->at[level]))
+        return true;
+    int next = *last + 1, read;
+    while (next <= s->end[level] && !same_call(t, next, i))
+        next++;
+    for (struct call_reads r = {&t->p->calls[next]}; next <= s->end[level] && (read = next_read(&r)) >= 0;)
+        if (t->maker[read] >= i && t->maker[read] <= *last)
+            return true;
+    return false;
 }
 
 /* How long names hold a result of call i that nothing reads: "x, (h, c) = self.lstm(x)". -1 none does. */
@@ -3366,15 +3454,26 @@ python_holds(const struct program *p, unsigned most, const char ***by)
                     (*by)[other] = name;
                 }
             }
-            if (end <= until[slot])
-                continue;
-            until[slot] = end;
-            (*by)[slot] = name;
             const struct stack *put = &t.stacks[maker[slot]];
-            int common = parting(put, &t.stacks[i]);
+            int common = runs_apart(&t, maker[slot], i);
             const char *left = list ? list : own ? own : common < put->n ? put_into(t.a, put->at[common].text) : NULL;
-            if (left && stored_again(&t, i, common, left, slot, &out_at[slot]))
+            if (left &&
+                (stored_again(&t, i, common, left, slot, &last) || stored_behind(&t, i, common, left, slot, &last))) {
                 out_of[slot] = left;
+                out_at[slot] = last;
+                int next = i; /* what takes its place, which nobody may read */
+                while (next <= last && !same_call(&t, next, maker[slot]))
+                    next++;
+                int into = next <= last ? p->calls[next].outs[place[slot]] : -1, held = local_end(&t, i, common, left);
+                if (into >= 0 && held > until[into]) {
+                    until[into] = held;
+                    (*by)[into] = left;
+                }
+            }
+            if (end > until[slot]) {
+                until[slot] = end;
+                (*by)[slot] = name;
+            }
         }
     for (int i = 0; i < p->ncalls; i++)
         for (int k = 0; k < p->calls[i].nouts && p->calls[i].nouts > 1; k++)

@@ -991,6 +991,48 @@ class M(B):
         states = self.enc(x, output_hidden_states=True).hidden_states
         return self.b(torch.tanh(self.a(states[-1] + states[2])))
 """
+ZEROS = "torch.zeros(x.size(0), 48, device=x.device)"
+PAIRS_OF = f"states = [({ZEROS}, {ZEROS}) for _ in self.enc]"
+LISTS_OF = f"h, c = [{ZEROS} for _ in self.enc], [{ZEROS} for _ in self.enc]"
+CELLS = """
+class Cell(nn.Module):
+    def __init__(self, put):
+        super().__init__()
+        self.gates = nn.Linear(put + 48, 4 * 48)
+    def forward(self, x, state):
+        h, c = state
+        i, f, o, g = self.gates(torch.cat([x, h], dim=1)).chunk(4, dim=1)
+        c = torch.sigmoid(f) * c + torch.sigmoid(i) * torch.tanh(g)
+        return torch.sigmoid(o) * torch.tanh(c), c
+class M(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.enc = nn.ModuleList([Cell(64), Cell(48)])
+        self.dec = nn.ModuleList([Cell(48), Cell(48)])
+        self.out = nn.Linear(48, 8)
+    def forward(self, x):
+        BEGIN
+        for t in range(3):
+            y = x[:, t]
+            for i, cell in enumerate(self.enc):
+                ROUND
+        out = []
+        y = torch.zeros_like(y)
+        for t in range(3):
+            for i, cell in enumerate(self.dec):
+                ROUND
+            out.append(self.out(y))
+        return torch.stack(out, dim=1)
+"""
+CARRIED = {  # states of cells in lists: how they begin, and what a round does
+    name: CELLS.replace("BEGIN", begin).replace("ROUND", "\n                ".join(does))
+    for name, (begin, *does) in {
+        "state_cells": (PAIRS_OF, "states[i] = cell(y, states[i])", "y = states[i][0]"),
+        "state_lists": (LISTS_OF, "h[i], c[i] = cell(y, (h[i], c[i]))", "y = h[i]"),
+        "state_named": (PAIRS_OF, "y, c = cell(y, states[i])", "states[i] = (y, c)"),
+        "state_new": (PAIRS_OF, "new = cell(y, states[i])", "states[i] = new", "y = new[0]"),
+    }.items()
+}
 HALVES = """
 def join(inputs, dim):
     one, other = [], []
@@ -1276,6 +1318,7 @@ CASES = {  # name: (classes, entry, entry of the step where it is another, optio
             ("copied", COPIED % "z = self.target(x)"),
             ("again_free", AGAIN_FREE),
             ("lists", LISTS),
+            *CARRIED.items(),
             ("placed", PLACED),
             ("queries", QUERIES),
             ("windows", WINDOWS),
