@@ -2438,6 +2438,40 @@ began_again(const struct dynamo *d, const struct call *made)
     return again;
 }
 
+/* Whether a line made it, for a later one of another module of that class, and the reader is that line. */
+static bool
+in_another(const struct dynamo *d, const struct group *g, const struct call *made)
+{
+    const struct module *m = &d->l->p->modules[made->scope];
+    const char *stack = d->l->g->n[g->last].stack;
+    return made->stack && stack && m->type && g->type && strcmp(m->type, g->type) == 0 &&
+           strcmp(m->path, g->path ? g->path : "") != 0 && python_earlier(d->l->a, made->stack, stack) &&
+           strcmp(fx_outer(d->l->a, made->stack), fx_outer(d->l->a, stack)) == 0 &&
+           python_passed(d->l->a, fx_line(d->l->a, made->stack), fx_line(d->l->a, stack));
+}
+
+/* "getitem_4" of the call whose result of that number is "getitem_6". */
+static const char *
+first_item(struct arena *a, const char *name, int nth)
+{
+    int number;
+    const size_t root = numbered(name, &number);
+    return number > nth   ? arena_printf(a, "%.*s_%d", (int)root, name, number - nth)
+           : number < nth ? name
+                          : arena_strn(a, name, root);
+}
+
+/* The same call, made again under that name; NULL none was. */
+static const struct call *
+called_again(const struct program *p, const struct call *made, const char *name)
+{
+    for (const struct call *c = p->calls; c < p->calls + p->ncalls; c++)
+        if (c != made && c->name && c->nouts == made->nouts && strcmp(c->target, made->target) == 0 &&
+            strcmp(c->name, name) == 0)
+            return c;
+    return NULL;
+}
+
 /* The same call again: duplicates were merged in the file, but both ran. Results of calls that return several are
  * getitem, whatever was called; was: what the file calls the one that is read, NULL unknown. */
 static int
@@ -2449,7 +2483,13 @@ lost_duplicate(struct dynamo *d, const struct group *g, const char *name, int sl
     const struct param *number = learned_number(d, g, name);
     if (number ? !reads_twin(d, g, name, number, maker) : spelled_as(name, "add") && adds_up(fx_line_at(d, g->last)))
         return resolve_identity(d, g, name, slot);
-    if (!maker || maker->outs[0] != slot || (!item && !spelled_after(name, maker->target))) {
+    int nth = 0;
+    while (item && maker && nth < maker->nouts - 1 && maker->outs[nth] != slot)
+        nth++;
+    const struct call *twin = item && maker ? called_again(p, maker, name = first_item(d->l->a, name, nth)) : NULL;
+    if (twin)
+        return twin->outs[nth];
+    if (!maker || maker->outs[nth] != slot || (!item && !spelled_after(name, maker->target))) {
         int norm = maker && target_named(maker->target, "_weight_norm_interface") ? norm_again(d, g, name) : -1;
         return norm >= 0 ? norm : resolve_identity(d, g, name, slot);
     }
@@ -2457,8 +2497,7 @@ lost_duplicate(struct dynamo *d, const struct group *g, const char *name, int sl
     if (maker->anew || made_for_reader(p, maker) || ends_statement(maker->target))
         return slot;
     struct call again = p->calls[i];
-    again.outs = NEWN(d->l->a, int, 1);
-    again.outs[0] = lower_slot(d->l);
+    lower_results(d->l, &again, again.nouts);
     again.name = name;
     again.scope = lower_module(d->l, g->path ? g->path : "", g->type); /* where it is read */
     const struct node *reader = &d->l->g->n[g->last];
@@ -2469,6 +2508,8 @@ lost_duplicate(struct dynamo *d, const struct group *g, const char *name, int sl
                   !python_writes(fx_line(d->l->a, again.stack), again.target);
     if (!stack && inside) /* what a function of both lines begins with: each of its calls makes its own */
         stack = reader->stack;
+    if (!stack && in_another(d, g, maker)) /* of its class: the line ran there, too */
+        stack = again.stack;
     struct runs runs;
     const bool copied = !stack && (find_copy(d, g, &p->calls[i], &runs) || find_rerun(d, g, &p->calls[i], &runs));
     if (copied) {
@@ -2531,7 +2572,7 @@ lost_duplicate(struct dynamo *d, const struct group *g, const char *name, int sl
         group_move(d, first, i + 1);
     else if (!stack && target_is(again.target, TARGET_VIEWS | TARGET_REORDERS) && reader->stack)
         p->calls[first].stack = NULL; /* of a line that is not known */
-    return again.outs[0];
+    return again.outs[nth];
 }
 
 int
@@ -2942,6 +2983,9 @@ resolve_lost(struct dynamo *d, const struct group *g, const char *name, int posi
         if (operand >= 0)
             return operand;
         t = inside < 0 ? constant_input(d, g, !was || !was->shaped) : -1;
+        const struct call *maker = inside < 0 ? NULL : group_maker(l->p, inside);
+        if (maker && spelled_after(name, maker->target) && next_read(&(struct call_reads){maker}) < 0)
+            return lost_duplicate(d, g, name, inside, NULL);
         if (t >= 0 || inside >= 0)
             return t >= 0 ? resolve_constant(d, g, name, t) : inside;
         bool tensor =
