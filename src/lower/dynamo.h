@@ -221,6 +221,11 @@ void casts_further(struct dynamo *d, const struct group *g, const char *target, 
 void casts_made(struct lowering *l);
 int casts_result(struct dynamo *d, const struct group *g, int operand, int slot);
 
+/* ---- unread.c: what nobody reads --------------------------------------------------------------------------------- */
+
+/* Puts back the calls that the last of several layers made for nobody. */
+void unread_layers(struct dynamo *d);
+
 /* ---- params.c: parameters ---------------------------------------------------------------------------------------- */
 
 void params_read(struct dynamo *d);

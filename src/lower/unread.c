@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* unread.c - what a model computes and nobody reads: the exporter leaves it out, and PyTorch runs it.
  *
+ * The last of several layers often makes for nobody what the others hand on, "return x + a, e + b". It has the calls of
+ * the layer before, but for these, which are put back.
+ *
  * A line that runs in several modules of a class, or several times, makes the same calls each time. Where one time it
  * made some of them and not the others, these were made for nobody: "return a @ w, b @ w" of which one result is read.
  * That is asked of products alone, since what is done element by element may have been merged or left out.
@@ -9,7 +12,312 @@
 #include "torch/torch.h"
 
 #include <ctype.h>
+#include <stdlib.h>
 #include <string.h>
+
+/* ---- layers of a list -------------------------------------------------------------------------------------------- */
+
+struct repeat { /* two modules of one class, one behind the other in a list, with what the loop does behind each */
+    struct dynamo *d;
+    const char *module, *again;
+    bool *of, *of_again; /* per call of the program: whether it is one of theirs */
+    int *twin;           /* per call of the first one, that of the second; -1 none */
+    struct names *slots; /* of the first one, each with the second's */
+    int first;           /* slot of what is put back */
+    bool sized, weighed; /* what their calls make, and their parameters, have the same sizes */
+};
+
+/* What is to the second module what that is to the first; the path itself where the loop is. */
+static const char *
+path_there(const struct repeat *r, const char *path)
+{
+    const char *moved = path_moved(r->d->l->a, path, r->module, r->again);
+    return moved ? moved : path;
+}
+
+static int
+twin_slot(const struct repeat *r, int slot)
+{
+    return names_find(r->slots, arena_printf(r->d->l->a, "%d", slot));
+}
+
+static void
+pair_slots(struct repeat *r, int slot, int twin)
+{
+    if (twin_slot(r, slot) < 0)
+        names_put(r->slots, arena_printf(r->d->l->a, "%d", slot), twin);
+}
+
+/* Whether they read the same: the parameters of each, and what is known to be of both. */
+static bool
+read_twins(const struct repeat *r, const struct call *c, const struct call *other)
+{
+    const struct program *p = r->d->l->p;
+    struct call_reads reads = {c}, twins = {other};
+    int a, b = -1;
+    while ((a = next_read(&reads)) >= 0 && (b = next_read(&twins)) >= 0) {
+        const struct param *q = program_param(p, a), *o = program_param(p, b);
+        const int twin = q ? -1 : twin_slot(r, a);
+        if (!q != !o || (q && strcmp(path_there(r, q->name), o->name) != 0) || (twin >= 0 && twin != b))
+            return false;
+    }
+    return a < 0 && next_read(&twins) < 0;
+}
+
+static bool
+are_twins(const struct repeat *r, const struct call *c, const struct call *other)
+{
+    const struct module *m = r->d->l->p->modules;
+    return strcmp(c->target, other->target) == 0 &&
+           strcmp(path_there(r, m[c->scope].path), m[other->scope].path) == 0 &&
+           (c->stack && other->stack ? strcmp(c->stack, other->stack) == 0 : c->stack == other->stack) &&
+           read_twins(r, c, other);
+}
+
+static bool
+same_sizes(int rank, const int64_t *size, int other_rank, const int64_t *other)
+{
+    return rank == other_rank && (rank < 1 || memcmp(size, other, sizeof(*size) * (size_t)rank) == 0);
+}
+
+static void
+pair_calls(struct repeat *r, const struct call *c, const struct call *other)
+{
+    const struct program *p = r->d->l->p;
+    struct call_reads reads = {c}, twins = {other};
+    for (int a, b; (a = next_read(&reads)) >= 0 && (b = next_read(&twins)) >= 0;) {
+        const struct param *q = program_param(p, a), *o = program_param(p, b);
+        r->weighed &= !q || !o || same_sizes(q->rank, q->size, o->rank, o->size);
+        pair_slots(r, a, b);
+    }
+    for (int k = 0; k < c->nouts && k < other->nouts; k++)
+        pair_slots(r, c->outs[k], other->outs[k]);
+    r->sized &= same_sizes(c->rank, c->size, other->rank, other->size);
+}
+
+static int
+next_of(const struct program *p, const bool *of, int i)
+{
+    while (i < p->ncalls && !of[i])
+        i++;
+    return i;
+}
+
+/* Whether the second one has the calls of the first, in order, and fewer. */
+static bool
+find_twins(struct repeat *r)
+{
+    const struct program *p = r->d->l->p;
+    int next = next_of(p, r->of_again, 0), missing = 0;
+    for (int i = next_of(p, r->of, 0); i < p->ncalls; i = next_of(p, r->of, i + 1)) {
+        const struct call *c = &p->calls[i], *other = &p->calls[next];
+        if (next == p->ncalls || !are_twins(r, c, other)) {
+            missing++;
+            continue;
+        }
+        pair_calls(r, c, other);
+        r->twin[i] = next;
+        next = next_of(p, r->of_again, next + 1);
+    }
+    return missing && next == p->ncalls;
+}
+
+/* Whether a call of the module that has a twin reads what this one makes; outside: one that is none of the module's. */
+static bool
+is_read(const struct repeat *r, const struct call *made, const bool *of, bool outside)
+{
+    const struct program *p = r->d->l->p;
+    int slot;
+    for (int i = (int)(made - p->calls) + 1; i < p->ncalls; i++)
+        for (struct call_reads reads = {&p->calls[i]}; (slot = next_read(&reads)) >= 0;)
+            for (int k = 0; k < made->nouts; k++)
+                if (slot == made->outs[k] && (outside ? !of[i] : of[i] && r->twin[i] >= 0))
+                    return true;
+    return false;
+}
+
+/* Whether what the second one has not was made for nobody: none of its calls would read it, and what is read of it
+ * outside is read of the first one, too, which else hands on what it makes of that. */
+static bool
+is_unread(const struct repeat *r)
+{
+    const struct program *p = r->d->l->p;
+    bool takes = false;
+    for (int i = next_of(p, r->of, 0); i < p->ncalls; i = next_of(p, r->of, i + 1)) {
+        const struct call *c = &p->calls[i];
+        if (r->twin[i] < 0 ? is_read(r, c, r->of, false)
+                           : is_read(r, &p->calls[r->twin[i]], r->of_again, true) && !is_read(r, c, r->of, true))
+            return false;
+        takes |= r->twin[i] < 0 && !target_is(c->target, TARGET_VIEWS | TARGET_KEEPS | TARGET_REORDERS);
+    }
+    return takes;
+}
+
+/* What the second one reads in its place; -1 not known. */
+static int
+twin_operand(struct repeat *r, int slot)
+{
+    const struct program *p = r->d->l->p;
+    const struct param *q = program_param(p, slot);
+    const char *path = q ? path_moved(r->d->l->a, q->name, r->module, r->again) : NULL;
+    struct param *own = path ? params_called(r->d, path) : NULL;
+    if (!path)
+        return q ? slot : twin_slot(r, slot);
+    if (!own || (own->rank < 0 && !r->weighed))
+        return -1;
+    params_sized(r->d->l, own, q->rank, q->size);
+    own->dtype = q->dtype;
+    r->d->referenced[own - p->params] = true;
+    return own->slot;
+}
+
+static bool
+twin_args(struct repeat *r, struct arg *args, int n)
+{
+    bool known = true;
+    for (int i = 0; i < n && known; i++) {
+        if (args[i].kind == ARG_LIST && args[i].n) {
+            args[i].list = arena_dup(r->d->l->a, args[i].list, sizeof(*args[i].list) * (size_t)args[i].n);
+            known = twin_args(r, args[i].list, args[i].n);
+        } else if (args[i].kind == ARG_SLOT && args[i].i >= 0) {
+            known = (args[i].i = twin_operand(r, (int)args[i].i)) >= 0;
+        }
+    }
+    return known;
+}
+
+/* "['', 'layers', 'layers.3', 'layers.3.fc']" of another module. */
+static const char *
+scopes_moved(const struct repeat *r, const char *scopes)
+{
+    struct arena *a = r->d->l->a;
+    const size_t n = strlen(r->module);
+    const char *moved = "", *from = scopes;
+    for (const char *p = scopes; (p = strstr(p + 1, r->module));)
+        if (p[-1] == '\'' && (p[n] == '\'' || p[n] == '.')) {
+            moved = arena_printf(a, "%s%.*s%s", moved, (int)(p - from), from, r->again);
+            from = p + n;
+        }
+    return arena_printf(a, "%s%s", moved, from);
+}
+
+/* The call as the second one makes it. False: what it reads there is not known. */
+static bool
+make_twin(struct repeat *r, struct call *c)
+{
+    struct lowering *l = r->d->l;
+    if (c->attribute || c->anew || (!r->sized && (!c->op || c->op->shaped)))
+        return false;
+    c->rank = r->sized ? c->rank : -1;
+    c->args = arena_dup(l->a, c->args, sizeof(*c->args) * (size_t)(c->nargs ? c->nargs : 1));
+    if (!twin_args(r, c->args, c->nargs) || (c->in_place && c->args[0].i < r->first)) /* no other's tensor */
+        return false;
+    const int *outs = c->outs;
+    lower_results(l, c, c->nouts);
+    for (int k = 0; k < c->nouts; k++)
+        pair_slots(r, outs[k], c->outs[k]);
+    const struct module *m = &l->p->modules[c->scope];
+    c->scope = lower_module(l, path_there(r, m->path), m->type);
+    c->scopes = c->scopes ? scopes_moved(r, c->scopes) : NULL;
+    c->name = NULL;
+    c->unread = r->again;
+    return true;
+}
+
+static void
+put_back(struct repeat *r)
+{
+    struct program *p = r->d->l->p;
+    const int ncalls = p->ncalls;
+    struct call *made = NEWN(r->d->l->a, struct call, ncalls + 1);
+    int *behind = NEWN(r->d->l->a, int, ncalls + 1), n = 0, last = next_of(p, r->of_again, 0) - 1;
+    for (int i = next_of(p, r->of, 0); i < ncalls; i = next_of(p, r->of, i + 1)) {
+        last = r->twin[i] >= 0 ? r->twin[i] : last;
+        if (r->twin[i] >= 0)
+            continue;
+        made[n] = p->calls[i];
+        if (!make_twin(r, &made[n]))
+            return;
+        behind[n++] = last;
+    }
+    program_assume(p, ALTERNATIVE_UNREAD,
+                   "the last of several layers makes what the others hand on, though nobody "
+                   "reads it");
+    for (int i = 0; i < n && !setup_instead(r->d->l->s, ALTERNATIVE_UNREAD); i++) {
+        const int at = behind[i] + 1 + i;
+        lower_call_at(r->d->l, at, at - 1, made[i].target, 0);
+        p->calls[at] = made[i];
+    }
+}
+
+/* Whether a line of the loop made it, which stands behind the one that calls the module. */
+static bool
+is_behind(const struct repeat *r, const struct call *c, const struct call *module)
+{
+    return c->stack && module->stack && path_within(r->module, r->d->l->p->modules[c->scope].path) &&
+           python_earlier(r->d->l->a, module->stack, c->stack);
+}
+
+/* loop: with its lines, behind the first module up to the second, and again behind that. */
+static void
+find_calls(struct repeat *r, bool loop)
+{
+    const struct program *p = r->d->l->p;
+    int first = -1, last = -1;
+    for (int c = 0; c < p->ncalls; c++) {
+        r->of[c] = path_within(p->modules[p->calls[c].scope].path, r->module);
+        r->of_again[c] = path_within(p->modules[p->calls[c].scope].path, r->again);
+        r->twin[c] = -1;
+        first = first < 0 && r->of_again[c] ? c : first;
+        last = r->of[c] ? c : last;
+    }
+    for (int c = last + 1; c < first && loop; c++) {
+        r->of[c] |= is_behind(r, &p->calls[c], &p->calls[last]);
+        for (int k = first + 1; k < p->ncalls && r->of[c]; k++)
+            r->of_again[k] |= p->calls[k].stack && strcmp(p->calls[k].stack, p->calls[c].stack) == 0;
+    }
+}
+
+/* Whether they differ by what nobody reads. */
+static bool
+is_repeat(struct repeat *r, struct arena *a, bool loop)
+{
+    const size_t n = (size_t)r->d->l->p->ncalls;
+    r->of = NEWN(a, bool, n);
+    r->of_again = NEWN(a, bool, n);
+    r->twin = NEWN(a, int, n);
+    r->slots = names_new(a);
+    r->first = r->d->l->p->nslots;
+    r->sized = r->weighed = true;
+    find_calls(r, loop);
+    return find_twins(r) && is_unread(r);
+}
+
+void
+unread_layers(struct dynamo *d)
+{
+    struct program *p = d->l->p;
+    struct arena *a = arena_new();
+    const int nmodules = p->nmodules;
+    int *calls = NEWN(a, int, nmodules + 1);
+    for (int i = 0; i < p->ncalls; i++)
+        for (int at = p->calls[i].scope; at >= 0; at = p->modules[at].parent)
+            calls[at]++;
+    for (int i = 0; i < nmodules; i++)
+        for (int k = i + 1; k < nmodules; k++) {
+            const struct module *m = &p->modules[i], *next = &p->modules[k];
+            if (m->parent != next->parent || !m->type || !next->type || strcmp(m->type, next->type) != 0 ||
+                starts_with(m->type, "torch.") || !calls[k] || calls[k] > calls[i] ||
+                atoi(path_last(next->path)) != atoi(path_last(m->path)) + 1)
+                continue;
+            struct repeat r = {.d = d, .module = m->path, .again = next->path};
+            if (is_repeat(&r, a, true) || (calls[k] < calls[i] && is_repeat(&r, a, false)))
+                put_back(&r);
+        }
+    arena_free(a);
+}
+
+/* ---- lines ------------------------------------------------------------------------------------------------------- */
 
 enum { MOST = 8 }; /* operators that a line writes */
 

@@ -2328,7 +2328,7 @@ carried(const struct tracer *t, int from, int user, const char **by)
         const struct spot *s = &t->stacks[from].at[round->level];
         if (level <= round->level || round->end >= user || round->end == from || !round_at(t, user, round->level))
             continue;
-        for (int k = s->nbindings - 1; k > 0; k--)
+        for (int k = s->nbindings - 1; k >= 0 && s->nbindings > 1; k--)
             if (s->binding[k].of == s->nbindings && mentions(s, s->binding[k].name)) {
                 *by = arena_str(t->p->arena, s->binding[k].name);
                 return round->level;
@@ -2911,6 +2911,23 @@ unread_until(struct tracer *t, int i, int out, const char **by)
     return local_end(t, i, level, *by);
 }
 
+/* How long names hold what a module made for nobody: those of the line that calls it, or of the loop's line. */
+static int
+handed_until(struct tracer *t, int i, const char **by)
+{
+    const struct stack *s = &t->stacks[i];
+    int end = -1, level = s->n - 1;
+    for (int k = 0; k < s->n; k++)
+        level = strcmp(s->at[k].calls, t->p->calls[i].unread) == 0 ? k : level;
+    for (int k = 0; level >= 0 && k < s->at[level].nbindings; k++) {
+        const char *name = arena_str(t->p->arena, s->at[level].binding[k].name);
+        const int until = local_end(t, i, level, name);
+        *by = until > end ? name : *by;
+        end = until > end ? until : end;
+    }
+    return end;
+}
+
 /* ---- functions that are no forward ------------------------------------------------------------------------------- */
 
 int
@@ -3476,9 +3493,10 @@ python_holds(const struct program *p, unsigned most, const char ***by)
             }
         }
     for (int i = 0; i < p->ncalls; i++)
-        for (int k = 0; k < p->calls[i].nouts && p->calls[i].nouts > 1; k++)
+        for (int k = 0; k < p->calls[i].nouts && (p->calls[i].nouts > 1 || p->calls[i].unread); k++)
             if (reader[t.slot = p->calls[i].outs[k]] < 0)
-                until[t.slot] = unread_until(&t, i, k, &(*by)[t.slot]);
+                until[t.slot] =
+                    p->calls[i].unread ? handed_until(&t, i, &(*by)[t.slot]) : unread_until(&t, i, k, &(*by)[t.slot]);
     for (int slot = 0; slot < p->nslots; slot++)
         if (out_of[slot] && (!(*by)[slot] || strcmp((*by)[slot], out_of[slot]) == 0) && until[slot] > out_at[slot])
             until[slot] = out_at[slot];

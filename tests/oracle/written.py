@@ -1033,6 +1033,89 @@ CARRIED = {  # states of cells in lists: how they begin, and what a round does
         "state_new": (PAIRS_OF, "new = cell(y, states[i])", "states[i] = new", "y = new[0]"),
     }.items()
 }
+UNBOUND = """
+class M(B):
+    def __init__(self):
+        super().__init__()
+        self.there, self.back = nn.RNNCell(64, 32), nn.RNNCell(64, 32)
+    def run(self, cell, x, reverse):
+        h = torch.zeros(x.size(0), 32, device=x.device)
+        steps = x.unbind(1)
+        for step in reversed(steps) if reverse else steps:
+            h = cell(step, h)
+        return h
+    def forward(self, x):
+        x = torch.tanh(self.b(self.a(x)))
+        return torch.cat([self.run(self.there, x, False), self.run(self.back, x, True)], -1)
+"""
+EDGES = """
+class Block(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.edges, self.nodes = nn.Linear(192, 64), nn.Linear(128, 64)
+    def forward(self, x, e, there):
+        e_new = torch.relu(self.edges(torch.cat([x.index_select(1, there), x, e], dim=-1)))
+        sums = torch.zeros(x.shape[0], x.shape[1], 64, dtype=e_new.dtype, device=x.device)
+        sums = sums.index_add(1, there, e_new)
+        x_new = self.nodes(torch.cat([x, sums], dim=-1))
+        return x + x_new, e + e_new
+class M(B):
+    def __init__(self):
+        super().__init__()
+        self.blocks = nn.ModuleList([Block() for _ in range(3)])
+        self.register_buffer("there", torch.tensor([0, 2, 2, 5, 1, 7, 3, 3]))
+    def forward(self, x):
+        x = self.b(torch.tanh(self.a(x)))
+        e = torch.sigmoid(x)
+        for block in self.blocks:
+            x, e = block(x, e, self.there)
+        return x
+"""
+SKIPPED = """
+class Block(nn.Module):
+    def __init__(self, dilation):
+        super().__init__()
+        self.gate = nn.Conv1d(8, 16, 3, padding=dilation, dilation=dilation)
+        self.res, self.skip = nn.Conv1d(8, 8, 1), nn.Conv1d(8, 24, 1)
+    def forward(self, x):
+        a, b = self.gate(x).chunk(2, dim=1)
+        gated = torch.tanh(a) * torch.sigmoid(b)
+        output = self.res(gated)
+        output += x
+        return output, self.skip(gated)
+class M(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.blocks = nn.ModuleList([Block(2**i) for i in range(3)])
+    def forward(self, x):
+        output = x
+        skips = []
+        for block in self.blocks:
+            output, skip = block(output)
+            skips.append(skip)
+        return torch.stack(skips).sum(0)
+"""
+BACKCAST = """
+class Block(B):
+    def __init__(self):
+        super().__init__()
+        self.back, self.fore = nn.Linear(64, 64), nn.Linear(64, 16)
+    def forward(self, x):
+        h = torch.relu(self.b(torch.relu(self.a(x))))
+        return self.back(h), self.fore(h)
+class M(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.blocks = nn.ModuleList([Block() for _ in range(3)])
+    def forward(self, x):
+        residual = x * 2
+        forecast = x.new_zeros(x.shape[:-1] + (16,))
+        for block in self.blocks:
+            back, fore = block(residual)
+            residual = residual - back
+            forecast += fore
+        return forecast
+"""
 HALVES = """
 def join(inputs, dim):
     one, other = [], []
@@ -1319,6 +1402,10 @@ CASES = {  # name: (classes, entry, entry of the step where it is another, optio
             ("again_free", AGAIN_FREE),
             ("lists", LISTS),
             *CARRIED.items(),
+            ("unbound", UNBOUND),
+            ("edges", EDGES),
+            ("skipped", SKIPPED),
+            ("backcast", BACKCAST),
             ("placed", PLACED),
             ("queries", QUERIES),
             ("windows", WINDOWS),
