@@ -18,6 +18,7 @@ struct record {
         bool casts;                     /* one of the two lines may cast: casts.c */
         uint64_t endings;               /* python_endings of the line */
         bool drops;                     /* a line says dropout */
+        int forwards;                   /* frames of a program's forward(), none of which a line calls by that name */
         unsigned says;                  /* as bits, of the words that lowerings look for in the whole stack */
         const char *location, **frames; /* struct call's */
         bool drawn;                     /* arithmetic.c has read the line: */
@@ -27,6 +28,7 @@ struct record {
         int n;
         const char **entry;
     } scopes, classes; /* outermost first */
+    unsigned says;     /* with the stack's bits */
     bool drops;        /* they or a line say dropout */
 };
 
@@ -127,7 +129,14 @@ fx_record(const struct lowering *l, int node)
     const struct record *r = l->g->n[node].record;
     return r ? r : fx_read(l, node);
 }
-enum stack_word { SAYS_CHECKPOINT = 1, SAYS_APPLY = 2, SAYS_EVAL = 4, SAYS_DETACH = 8, SAYS_KEEPS = 16 };
+enum stack_word {
+    SAYS_CHECKPOINT = 1,
+    SAYS_APPLY = 2,
+    SAYS_EVAL = 4,
+    SAYS_DETACH = 8,
+    SAYS_KEEPS = 16,
+    SAYS_FUNCTION = 32 /* a forward() runs that is no module's: "spike(x)" of "spike = Spike.apply" */
+};
 /* Whether the stack of some node has one of the words; SAYS_KEEPS: a line that may bind an attribute. */
 bool fx_says(const struct lowering *l, unsigned words);
 /* The list that a call takes an item of, and which; "" none. */

@@ -185,6 +185,16 @@ says(const char *stack)
     return stack && python_keeps(stack) ? bits | SAYS_KEEPS : bits;
 }
 
+static int
+count_forwards(const char *stack)
+{
+    static const char frame[] = ", in forward\n";
+    int n = 0;
+    for (const char *p = stack; p && (p = strstr(p, frame)); p += strlen(frame))
+        n++;
+    return n && (strstr(stack, ".forward(") || strstr(stack, "torch/")) ? 0 : n;
+}
+
 static struct traced
 read_stack(struct arena *a, const char *stack)
 {
@@ -196,6 +206,7 @@ read_stack(struct arena *a, const char *stack)
                            .in_torch = stack && python_in_torch(stack),
                            .drops = says_dropout(stack),
                            .says = says(stack),
+                           .forwards = count_forwards(stack),
                            .endings = python_endings(line),
                            .location = fx_location(a, stack),
                            .frames = fx_frames(a, stack)};
@@ -240,6 +251,8 @@ read_record(const struct lowering *l, const struct node *n)
     r->scopes = entries(l->a, n->scopes, &before->scopes);
     r->classes = entries(l->a, n->classes, &before->classes);
     r->drops = r->traced->drops || says_dropout(n->scopes) || says_dropout(n->classes);
+    const bool function = r->scopes.n && r->traced->forwards > r->scopes.n - 1; /* the last one is the call's own */
+    r->says = r->traced->says | (function ? SAYS_FUNCTION : 0);
     return r;
 }
 
@@ -263,7 +276,7 @@ fx_says(const struct lowering *l, unsigned words)
 {
     bool any = false;
     for (int i = 0; i < l->g->nn && !any; i++)
-        any = l->g->n[i].stack && fx_record(l, i)->traced->says & words;
+        any = l->g->n[i].stack && fx_record(l, i)->says & words;
     return any;
 }
 

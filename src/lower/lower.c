@@ -62,19 +62,33 @@ doubt_unrecorded(struct graph *g)
     }
 }
 
+/* Whether a forward() ran there that is no module's, as the node says that had the call's frames first. */
+static bool
+runs_function(const struct lowering *l, const struct call *c)
+{
+    const struct graph *g = l->g;
+    for (int i = 0; i < g->nn; i++)
+        if (g->n[i].stack == c->stack && g->n[i].scopes == c->scopes)
+            return fx_record(l, i)->says & SAYS_FUNCTION;
+    return false;
+}
+
 /* torch.no_grad, torch.autocast and torch.autograd.Function leave their operators, but not which of them it was: the
  * exporter makes a graph of what they hold, whose code is the operators' only line. What no gradient reaches is the
  * same under all three. Source: torch/_export/passes/replace_with_hop_pass_util.py. */
 static void
-doubt_traced(const struct program *p)
+doubt_traced(const struct lowering *l)
 {
+    const struct program *p = l->p;
+    const bool functions = fx_says(l, SAYS_FUNCTION);
     struct arena *own = arena_new();
     bool *grows = lower_trained(p, own);
     for (int i = 0; i < p->ncalls; i++) {
         const struct call *c = &p->calls[i];
         bool reads = lower_grows(c, grows);
         const char *stack = reads && c->stack ? c->stack : "", *applied = strstr(stack, ".apply(");
-        const char *why = applied && strstr(applied, "\n  File ")
+        const bool function = (applied && strstr(applied, "\n  File ")) || (functions && *stack && runs_function(l, c));
+        const char *why = function
                               ? "it runs in an autograd.Function, and the file does not say what that keeps for its "
                                 "backward"
                           : strstr(stack, "File \"<eval_with_key>")
@@ -222,8 +236,8 @@ lower_run(struct graph *g, const struct setup *setup)
     lower_outputs(l);
     fact_assume(l);
     type_params(g, l->p);
-    if (s->mode == MODE_TRAINING && !captured && fx_says(l, SAYS_APPLY | SAYS_EVAL))
-        doubt_traced(l->p);
+    if (s->mode == MODE_TRAINING && !captured && fx_says(l, SAYS_APPLY | SAYS_EVAL | SAYS_FUNCTION))
+        doubt_traced(l);
     if (!s->recompute && !captured && fx_says(l, SAYS_CHECKPOINT) && setup_trains(s))
         python_checkpoints(l->p, setup_instead(s, ALTERNATIVE_CHECKPOINTS));
     const int by = step_torch(l->p, s);

@@ -20,11 +20,12 @@
 struct repeat { /* two modules of one class, one behind the other in a list, with what the loop does behind each */
     struct dynamo *d;
     const char *module, *again;
-    bool *of, *of_again; /* per call of the program: whether it is one of theirs */
-    int *twin;           /* per call of the first one, that of the second; -1 none */
-    struct names *slots; /* of the first one, each with the second's */
-    int first;           /* slot of what is put back */
-    bool sized, weighed; /* what their calls make, and their parameters, have the same sizes */
+    const struct param **param; /* per slot */
+    bool *of, *of_again;        /* per call of the program: whether it is one of theirs */
+    int *twin;                  /* per call of the first one, that of the second; -1 none */
+    struct names *slots;        /* of the first one, each with the second's */
+    int first;                  /* slot of what is put back */
+    bool sized, weighed;        /* what their calls make, and their parameters, have the same sizes */
 };
 
 /* What is to the second module what that is to the first; the path itself where the loop is. */
@@ -52,11 +53,10 @@ pair_slots(struct repeat *r, int slot, int twin)
 static bool
 read_twins(const struct repeat *r, const struct call *c, const struct call *other)
 {
-    const struct program *p = r->d->l->p;
     struct call_reads reads = {c}, twins = {other};
     int a, b = -1;
     while ((a = next_read(&reads)) >= 0 && (b = next_read(&twins)) >= 0) {
-        const struct param *q = program_param(p, a), *o = program_param(p, b);
+        const struct param *q = r->param[a], *o = r->param[b];
         const int twin = q ? -1 : twin_slot(r, a);
         if (!q != !o || (q && strcmp(path_there(r, q->name), o->name) != 0) || (twin >= 0 && twin != b))
             return false;
@@ -83,10 +83,9 @@ same_sizes(int rank, const int64_t *size, int other_rank, const int64_t *other)
 static void
 pair_calls(struct repeat *r, const struct call *c, const struct call *other)
 {
-    const struct program *p = r->d->l->p;
     struct call_reads reads = {c}, twins = {other};
     for (int a, b; (a = next_read(&reads)) >= 0 && (b = next_read(&twins)) >= 0;) {
-        const struct param *q = program_param(p, a), *o = program_param(p, b);
+        const struct param *q = r->param[a], *o = r->param[b];
         r->weighed &= !q || !o || same_sizes(q->rank, q->size, o->rank, o->size);
         pair_slots(r, a, b);
     }
@@ -158,7 +157,7 @@ static int
 twin_operand(struct repeat *r, int slot)
 {
     const struct program *p = r->d->l->p;
-    const struct param *q = program_param(p, slot);
+    const struct param *q = slot < r->first ? r->param[slot] : NULL;
     const char *path = q ? path_moved(r->d->l->a, q->name, r->module, r->again) : NULL;
     struct param *own = path ? params_called(r->d, path) : NULL;
     if (!path)
@@ -300,20 +299,24 @@ unread_layers(struct dynamo *d)
     struct arena *a = arena_new();
     const int nmodules = p->nmodules;
     int *calls = NEWN(a, int, nmodules + 1);
+    struct last { /* two modules inside of one, in the order in which they run; 0 none */
+        int before, own;
+    } *last = NEWN(a, struct last, nmodules + 1);
     for (int i = 0; i < p->ncalls; i++)
         for (int at = p->calls[i].scope; at >= 0; at = p->modules[at].parent)
             calls[at]++;
-    for (int i = 0; i < nmodules; i++)
-        for (int k = i + 1; k < nmodules; k++) {
-            const struct module *m = &p->modules[i], *next = &p->modules[k];
-            if (m->parent != next->parent || !m->type || !next->type || strcmp(m->type, next->type) != 0 ||
-                starts_with(m->type, "torch.") || !calls[k] || calls[k] > calls[i] ||
-                atoi(path_last(next->path)) != atoi(path_last(m->path)) + 1)
-                continue;
-            struct repeat r = {.d = d, .module = m->path, .again = next->path};
-            if (is_repeat(&r, a, true) || (calls[k] < calls[i] && is_repeat(&r, a, false)))
-                put_back(&r);
-        }
+    for (int i = 1; i < nmodules; i++)
+        if (calls[i] && p->modules[i].parent >= 0)
+            last[p->modules[i].parent] = (struct last){last[p->modules[i].parent].own, i};
+    for (int i = 0; i < nmodules; i++) {
+        const struct module *m = &p->modules[last[i].before], *again = &p->modules[last[i].own];
+        if (!last[i].before || !m->type || !again->type || strcmp(m->type, again->type) != 0 ||
+            starts_with(m->type, "torch.") || calls[last[i].own] > calls[last[i].before])
+            continue;
+        struct repeat r = {.d = d, .module = m->path, .again = again->path, .param = program_params(p, a)};
+        if (is_repeat(&r, a, true) || (calls[last[i].own] < calls[last[i].before] && is_repeat(&r, a, false)))
+            put_back(&r);
+    }
     arena_free(a);
 }
 
