@@ -94,6 +94,7 @@ aside(struct advice *x, void (*edit)(struct edit *e), struct measured (*with)(st
     struct arena *own = arena_new();
     struct edit e = setup_of(x, own);
     edit(&e);
+    e.setup.unreserved = true;
     const char *text = bytes_text(x->a, with(x, &e).allocated);
     arena_free(own);
     return text;
@@ -927,6 +928,7 @@ say_dims(struct advice *x, const struct edit *e, const struct measured *m)
         more.setup.dims = arena_dup(x->a, s->dims, sizeof(*s->dims) * (size_t)s->ndims);
         int64_t by = s->dims[i].n / 8 > 0 ? s->dims[i].n / 8 : 1;
         more.setup.dims[i].n += by;
+        more.setup.unreserved = true;
         int64_t after = measure(x, &more).allocated, from = &s->dims[i] == batch ? 1 : shortest(x, i);
         int64_t most = &s->dims[i] == batch ? -1 : fits_largest(x->s, x->r, i);
         if (after < 0)

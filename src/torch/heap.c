@@ -433,7 +433,7 @@ struct block *
 heap_malloc(struct heap *h, int64_t bytes)
 {
     bytes = block_round(bytes);
-    struct pool *p = h->of[bytes > SMALL];
+    struct pool *p = h->of[heap_is_large(bytes)];
     struct block *b = pool_fit(p, bytes);
     if (!b || !h->spare || h->slow)
         return search(h, bytes, p);
@@ -452,7 +452,7 @@ void
 heap_pass(struct heap *h, int64_t bytes)
 {
     bytes = block_round(bytes);
-    if (h->expandable || !pool_fit(h->of[bytes > SMALL], bytes))
+    if (h->expandable || !pool_fit(h->of[heap_is_large(bytes)], bytes))
         heap_free(h, heap_malloc(h, bytes));
 }
 
