@@ -80,14 +80,21 @@ more_spare(struct heap *h)
         h->spare[i - 1].next = &h->spare[i];
 }
 
+/* No free one, between its neighbours. */
 static inline struct block *
-block_new(struct heap *h, int64_t address, int64_t bytes, struct pool *p)
+block_new(struct heap *h, int64_t address, int64_t bytes, struct pool *p, struct block *prev, struct block *next)
 {
     if (!h->spare)
         more_spare(h);
     struct block *b = h->spare;
     h->spare = b->next;
-    *b = (struct block){.address = address, .bytes = bytes, .pool = p};
+    b->address = address;
+    b->bytes = bytes;
+    b->prev = prev;
+    b->next = next;
+    b->pool = p;
+    b->bin = 0;
+    b->unmapped = false;
     return b;
 }
 
@@ -101,9 +108,11 @@ block_drop(struct heap *h, struct block *b)
 static inline unsigned
 bin_of(int64_t bytes)
 {
-    uint64_t unit = (uint64_t)bytes / MIN_BLOCK;
-    unsigned more = 63u - BIN_BITS - (unsigned)__builtin_clzll(unit | 1 << BIN_BITS); /* bits behind its first */
-    return (more << BIN_BITS) + (unsigned)(unit >> more);
+    enum { MANTISSA = 52, BIAS = 1023, LEAST = 9 /* MIN_BLOCK's exponent */ };
+    const double size = (double)bytes; /* its exponent and the first bits behind it are the bin */
+    uint64_t bits;
+    memcpy(&bits, &size, sizeof(bits));
+    return (unsigned)(bits >> (MANTISSA - BIN_BITS)) - ((BIAS + LEAST) << BIN_BITS) + 1;
 }
 
 /* The first free block from that bin on, NULL none. */
@@ -177,10 +186,8 @@ segment_bytes(int64_t bytes)
 static inline struct block *
 split(struct heap *h, struct block *b, int64_t bytes)
 {
-    struct block *tail = block_new(h, b->address + bytes, b->bytes - bytes, b->pool);
+    struct block *tail = block_new(h, b->address + bytes, b->bytes - bytes, b->pool, b, b->next);
     tail->unmapped = b->unmapped;
-    tail->prev = b;
-    tail->next = b->next;
     if (b->next)
         b->next->prev = tail;
     b->next = tail;
@@ -238,7 +245,7 @@ static struct block *
 find_room(struct heap *h, struct pool *p, int64_t bytes)
 {
     if (!p->range) { /* longer than any device is large */
-        p->range = block_new(h, RANGE_BYTES * p->large, RANGE_BYTES, p);
+        p->range = block_new(h, RANGE_BYTES * p->large, RANGE_BYTES, p, NULL, NULL);
         p->range->unmapped = true;
     }
     for (struct block *b = p->range;; b = b->next) {
@@ -365,7 +372,7 @@ grow(struct heap *h, int64_t bytes, struct pool *p)
     int64_t seg = segment_bytes(bytes);
     if (h->play && !h->play->take(h->play->of, h->top, seg))
         return NULL;
-    struct block *b = block_new(h, h->top, seg, p);
+    struct block *b = block_new(h, h->top, seg, p, NULL, NULL);
     *PUSH(h->a, h->segment, h->nsegments, h->cap_segments) = (struct heap_segment){h->top, seg, p->large};
     h->top += seg;
     h->reserved += seg;
