@@ -144,9 +144,8 @@ pool_next(const struct pool *p, const struct block *b)
 }
 
 static inline void
-pool_insert(struct block *b)
+pool_insert(struct pool *p, struct block *b)
 {
-    struct pool *p = b->pool;
     unsigned bin = bin_of(b->bytes);
     struct block **at = &p->bin[bin], *less = NULL;
     while (*at && ((*at)->bytes < b->bytes || ((*at)->bytes == b->bytes && (*at)->address < b->address))) {
@@ -164,9 +163,8 @@ pool_insert(struct block *b)
 
 /* A free block is taken. */
 static inline void
-pool_remove(struct block *b)
+pool_remove(struct pool *p, struct block *b)
 {
-    struct pool *p = b->pool;
     if (b->more)
         b->more->less = b->less;
     if (b->less)
@@ -211,17 +209,18 @@ absorb_next(struct heap *h, struct block *b)
 static struct block *
 join_free(struct heap *h, struct block *b)
 {
+    struct pool *p = b->pool;
     struct block *prev = b->prev;
     if (prev && prev->bin) {
-        pool_remove(prev);
+        pool_remove(p, prev);
         absorb_next(h, prev);
         b = prev;
     }
     if (b->next && b->next->bin) {
-        pool_remove(b->next);
+        pool_remove(p, b->next);
         absorb_next(h, b);
     }
-    pool_insert(b);
+    pool_insert(p, b);
     return b;
 }
 
@@ -288,7 +287,7 @@ grow_range(struct heap *h, int64_t bytes, struct pool *p)
     while (b && b->bytes < bytes)
         b = map_block(h, b->next, bytes - b->bytes);
     if (b)
-        pool_remove(b);
+        pool_remove(p, b);
     return b;
 }
 
@@ -302,12 +301,12 @@ unmap_block(struct heap *h, struct block *b)
             to = r.base + (b->address + b->bytes - r.base) / r.page * r.page;
     if (from >= to)
         return b;
-    pool_remove(b);
+    pool_remove(b->pool, b);
     if (to < b->address + b->bytes)
-        pool_insert(split(h, b, to - b->address));
+        pool_insert(b->pool, split(h, b, to - b->address));
     if (from > b->address) {
         struct block *middle = split(h, b, from - b->address);
-        pool_insert(b);
+        pool_insert(b->pool, b);
         b = middle;
     }
     if (h->play)
@@ -338,7 +337,7 @@ give_back(struct heap *h, struct block *b)
         h->nsegments--;
         memmove(&h->segment[at], &h->segment[at + 1], sizeof(*h->segment) * (size_t)(h->nsegments - at));
     }
-    pool_remove(b);
+    pool_remove(b->pool, b);
     h->reserved -= b->bytes;
     block_drop(h, b);
 }
@@ -410,10 +409,10 @@ block_round(int64_t bytes)
 
 /* A block that is no longer free serves a request. */
 static inline struct block *
-serve(struct heap *h, struct block *b, int64_t bytes)
+serve(struct heap *h, struct pool *p, struct block *b, int64_t bytes)
 {
-    if (b->bytes - bytes >= b->pool->least)
-        pool_insert(split(h, b, bytes));
+    if (b->bytes - bytes >= p->least)
+        pool_insert(p, split(h, b, bytes));
     h->allocated += b->bytes;
     return b;
 }
@@ -426,10 +425,10 @@ search(struct heap *h, int64_t bytes, struct pool *p)
     while (h->expandable && b && (next = pool_next(p, b)) && fit_bytes(next) < fit_bytes(b))
         b = next;
     if (b)
-        pool_remove(b);
+        pool_remove(p, b);
     else
         b = grow_or_refuse(h, bytes, p);
-    b = serve(h, b, bytes);
+    b = serve(h, p, b, bytes);
     if (h->play)
         h->play->block(h->play->of, b->address, b->bytes, h->allocated);
     return b;
@@ -444,8 +443,8 @@ heap_malloc(struct heap *h, int64_t bytes)
     struct block *b = pool_fit(p, bytes);
     if (!b || !h->spare || h->slow)
         return search(h, bytes, p);
-    pool_remove(b);
-    return serve(h, b, bytes);
+    pool_remove(p, b);
+    return serve(h, p, b, bytes);
 }
 
 void
