@@ -38,7 +38,7 @@ trace_begin(struct machine *m)
     memset(t->at, -1, sizeof(t->at));
 }
 
-static void
+static inline void
 note(struct machine *m, int storage, bool birth)
 {
     struct step_trace *t = &m->trace;
@@ -227,7 +227,7 @@ tell(struct machine *m, const struct player *p, const struct storage *s, const s
     note_reserved(m);
 }
 
-static void
+static inline void
 report(struct machine *m, const struct storage *s, const struct event *e)
 {
     struct event *to = PUSH(m->keep, m->ev, m->nev, m->cap_ev);
@@ -277,7 +277,7 @@ birth(struct machine *m, struct storage *s, const struct event *e, bool reported
         report(m, s, e);
 }
 
-static void
+static inline void
 death(struct machine *m, struct storage *s, const struct event *e, bool reported)
 {
     if (m->tape && !s->asked)
