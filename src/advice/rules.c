@@ -50,6 +50,7 @@ struct rule {
     } edits;
     enum { MODEL, OPTIMIZER /* which it makes */, FORWARD, BEHIND } turn; /* of its Python in a script */
     bool (*applies)(struct advice *x);                                    /* NULL: where the edit finds a place */
+    int64_t (*least)(struct advice *x);                                   /* no edit peaks below; NULL nobody knows */
     void (*edit)(struct edit *e);
     const char *(*message)(struct advice *x, const struct edit *e, const struct measured *after);
     const char *(*how)(struct advice *x, const struct edit *e);
@@ -345,6 +346,18 @@ static void
 to_del(struct edit *e)
 {
     e->setup.loop = loop_find("del");
+}
+
+/* In the backward pass the last step's output and loss are gone, and this one's are there in any case. */
+static int64_t
+least_del(struct advice *x)
+{
+    const struct step *st = x->s->st;
+    const struct live *l = live_run(st);
+    int64_t bytes = 0;
+    for (int i = 0; i < st->m->nst && x->base.phase == PHASE_BACKWARD; i++)
+        bytes += l->alive[i] ? st->m->st[i]->requested : 0;
+    return bytes;
 }
 
 static const char *
@@ -1408,6 +1421,7 @@ static const struct rule rules[] = {
      .cost = COST_FREE,
      .kind = COMBINES,
      .applies = is_plain,
+     .least = least_del,
      .edit = to_del,
      .edits = SETUP,
      .turn = BEHIND,
@@ -1733,7 +1747,9 @@ run(struct advice *x, const struct rule *k)
         e.reload = k->edits == ANEW;
         if (k->kind == CHANGES || k->kind == COMBINES)
             e.setup.most = x->base.allocated - x->base.allocated / WORTH;
-        if (e.places || k->edits >= SETUP)
+        if (k->least && k->least(x) > e.setup.most)
+            m.allocated = INT64_MAX;
+        else if (e.places || k->edits >= SETUP)
             m = e.known ? *e.known : (k->edits == UPDATE ? with_optimizer : measure)(x, &e);
         else
             m.allocated = -1;
