@@ -6,7 +6,7 @@
 struct tag {
     int n;
     bool plain; /* so far */
-    char text[1000];
+    char text[1 << 14];
 };
 
 static void
@@ -39,7 +39,9 @@ put_attributes(struct html *h, struct tag *t, va_list ap)
 static void
 start(struct html *h, const char *name, va_list ap)
 {
-    struct tag t = {.plain = true};
+    struct tag t;
+    t.n = 0;
+    t.plain = true;
     va_list again;
     va_copy(again, ap);
     put_attributes(h, &t, ap);
@@ -73,7 +75,9 @@ html_close(struct html *h)
 static bool
 at_once(struct html *h, const char *name, const char *text, va_list ap)
 {
-    struct tag t = {.plain = true};
+    struct tag t;
+    t.n = 0;
+    t.plain = true;
     put(&t, "<", false);
     put(&t, name, false);
     put_attributes(h, &t, ap);
