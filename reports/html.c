@@ -2298,7 +2298,7 @@ html_write(const struct result *r, FILE *out, bool colour, int width)
     h.digits = r->peak.allocated >= DIGITS_FROM ? 1 : 3;
     choose_overlays(&h);
     fputs("<!DOCTYPE html>\n", out);
-    h.w = xml_writer(out);
+    h.w = xml_writer(out, &h.buffer);
     if (!h.w) {
         arena_free(h.a);
         return false;

@@ -22,7 +22,8 @@ struct layer_line { /* a line of the layers: a module, or neighbours that are al
 
 struct html {
     xmlTextWriterPtr w;
-    FILE *out; /* where w writes */
+    xmlOutputBufferPtr buffer; /* where w writes */
+    FILE *out;                 /* likewise, when it is flushed */
     struct arena *a;
     const struct result *r;
     int n, *columns;      /* the instants that the timeline shows */

@@ -53,7 +53,8 @@ junit_write(const struct result *r, FILE *out, bool colour, int width)
     count[explained.outcome]++;
     for (int i = 0; i < r->nchecks; i++)
         count[r->checks[i].outcome]++;
-    xmlTextWriterPtr w = xml_writer(out);
+    xmlOutputBufferPtr buffer;
+    xmlTextWriterPtr w = xml_writer(out, &buffer);
     if (!w) {
         arena_free(a);
         return false;

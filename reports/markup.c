@@ -2,15 +2,58 @@
 /* markup.c - elements and text of the page, through libxml2's writer: the one place where its strings are escaped. */
 #include "html.h"
 
+/* A tag as it is put together. Most have nothing that must be escaped, and are written at once. */
+struct tag {
+    int n;
+    bool plain; /* so far */
+    char text[1 << 14];
+};
+
+static void
+put(struct tag *t, const char *s, bool quoted)
+{
+    static const bool escaped[256] = {['"'] = true, ['&'] = true, ['<'] = true, ['>'] = true};
+    for (; *s && t->plain; s++) {
+        unsigned char c = (unsigned char)*s;
+        t->plain = t->n < COUNT(t->text) && (!quoted || (c >= ' ' && c < 0x7f && !escaped[c]));
+        if (t->plain)
+            t->text[t->n++] = *s;
+    }
+}
+
+static void
+put_attributes(struct html *h, struct tag *t, va_list ap)
+{
+    for (const char *key; t->plain && (key = va_arg(ap, const char *));) {
+        const char *value = va_arg(ap, const char *);
+        if (!value)
+            continue;
+        put(t, " ", false);
+        put(t, key, false);
+        put(t, "=\"", false);
+        put(t, string_clean(h->a, value), true);
+        put(t, "\"", false);
+    }
+}
+
 static void
 start(struct html *h, const char *name, va_list ap)
 {
+    struct tag t;
+    t.n = 0;
+    t.plain = true;
+    va_list again;
+    va_copy(again, ap);
+    put_attributes(h, &t, ap);
     xmlTextWriterStartElement(h->w, XML(name));
-    for (const char *key; (key = va_arg(ap, const char *));) {
-        const char *value = va_arg(ap, const char *);
+    if (t.plain) /* as the writer would: it has only just begun the tag */
+        xmlOutputBufferWrite(h->buffer, t.n, t.text);
+    for (const char *key; !t.plain && (key = va_arg(again, const char *));) {
+        const char *value = va_arg(again, const char *);
         if (value)
             xmlTextWriterWriteAttribute(h->w, XML(key), XML(string_clean(h->a, value)));
     }
+    va_end(again);
 }
 
 void
@@ -28,25 +71,55 @@ html_close(struct html *h)
     xmlTextWriterFullEndElement(h->w);
 }
 
+/* An element at once, text NULL: a void one; false where something is to be escaped. */
+static bool
+at_once(struct html *h, const char *name, const char *text, va_list ap)
+{
+    struct tag t;
+    t.n = 0;
+    t.plain = true;
+    put(&t, "<", false);
+    put(&t, name, false);
+    put_attributes(h, &t, ap);
+    put(&t, text ? ">" : "/>", false);
+    if (text) {
+        put(&t, string_clean(h->a, text), true);
+        put(&t, "</", false);
+        put(&t, name, false);
+        put(&t, ">", false);
+    }
+    if (t.plain)
+        xmlTextWriterWriteRawLen(h->w, XML(t.text), t.n);
+    return t.plain;
+}
+
 void
 html_leaf(struct html *h, const char *name, const char *text, ...)
 {
-    va_list ap;
+    va_list ap, again;
     va_start(ap, text);
-    start(h, name, ap);
+    va_copy(again, ap);
+    if (!at_once(h, name, text ? text : "", ap)) {
+        start(h, name, again);
+        html_text(h, text);
+        xmlTextWriterFullEndElement(h->w);
+    }
+    va_end(again);
     va_end(ap);
-    html_text(h, text);
-    xmlTextWriterFullEndElement(h->w);
 }
 
 void
 html_void(struct html *h, const char *name, ...)
 {
-    va_list ap;
+    va_list ap, again;
     va_start(ap, name);
-    start(h, name, ap);
+    va_copy(again, ap);
+    if (!at_once(h, name, NULL, ap)) {
+        start(h, name, again);
+        xmlTextWriterEndElement(h->w);
+    }
+    va_end(again);
     va_end(ap);
-    xmlTextWriterEndElement(h->w);
 }
 
 void

@@ -265,28 +265,30 @@ area_path(struct html *h, const int *low, const int *high)
     return path;
 }
 
-/* The area of one class above those below it. */
+/* The area of each class above those below it. */
 static void
-timeline_area(struct html *h, int layer, double scale)
+timeline_areas(struct html *h, double scale)
 {
+    double *bytes = NEWN(h->a, double, h->n);
     int *low = NEWN(h->a, int, h->n), *high = NEWN(h->a, int, h->n);
-    bool any = false;
-    for (int i = 0; i < h->n; i++) {
-        double below = 0;
-        const int64_t *b = h->r->instants[h->columns[i]].class_bytes;
-        for (int k = 0; k < layer; k++)
-            below += (double)b[html_stack[k]];
-        low[i] = 1000 - (int)lround(fmin(below * scale, 1000));
-        high[i] = 1000 - (int)lround(fmin((below + (double)b[html_stack[layer]]) * scale, 1000));
-        any |= low[i] != high[i];
+    for (int i = 0; i < h->n; i++)
+        low[i] = 1000;
+    for (int layer = 0; layer < CLASS_COUNT; layer++) {
+        enum class c = html_stack[layer];
+        bool any = false;
+        for (int i = 0; i < h->n; i++) {
+            bytes[i] += (double)h->r->instants[h->columns[i]].class_bytes[c];
+            high[i] = 1000 - (int)lround(fmin(bytes[i] * scale, 1000));
+            any |= low[i] != high[i];
+        }
+        if (!any)
+            continue;
+        html_open(h, "path", "d", area_path(h, low, high), "fill", fill[c], "class",
+                  html_format(h, "%s sep", html_class(h, c)), NULL);
+        html_leaf(h, "title", class_names[c], NULL);
+        html_close(h);
+        memcpy(low, high, sizeof(*low) * (size_t)h->n);
     }
-    if (!any)
-        return;
-    enum class c = html_stack[layer];
-    html_open(h, "path", "d", area_path(h, low, high), "fill", fill[c], "class",
-              html_format(h, "%s sep", html_class(h, c)), NULL);
-    html_leaf(h, "title", class_names[c], NULL);
-    html_close(h);
 }
 
 /* A class's name where its band is high enough for as many columns as the name needs. */
@@ -470,8 +472,7 @@ svg_timeline(struct html *h)
     html_open(h, "svg", "x", "0", "y", html_format(h, "%d", TOP), "width", "100%", "height",
               html_format(h, "%d", HEIGHT), "viewBox", html_format(h, "0 0 %d 1000", h->n), "preserveAspectRatio",
               "none", "class", "areas", NULL);
-    for (int layer = 0; layer < CLASS_COUNT; layer++)
-        timeline_area(h, layer, 1000.0 / (double)peak);
+    timeline_areas(h, 1000.0 / (double)peak);
     for (int i = 0; i < h->noverlays; i++)
         timeline_overlay(h, &h->overlays[i], 1000.0 / (double)peak);
     html_close(h);

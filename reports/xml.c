@@ -19,9 +19,9 @@ reports_library(void)
 }
 
 xmlTextWriterPtr
-xml_writer(FILE *out)
+xml_writer(FILE *out, xmlOutputBufferPtr *buffer)
 {
     xmlSetGenericErrorFunc(NULL, ignore);
-    xmlOutputBufferPtr buffer = xmlOutputBufferCreateFile(out, NULL);
-    return buffer ? xmlNewTextWriter(buffer) : NULL;
+    *buffer = xmlOutputBufferCreateFile(out, NULL);
+    return *buffer ? xmlNewTextWriter(*buffer) : NULL;
 }

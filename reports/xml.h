@@ -5,8 +5,8 @@
 
 #include <libxml/xmlwriter.h>
 
-/* A writer to out, NULL when there is none; libxml2 keeps what it has to say of errors to itself, since main says
- * it. */
-xmlTextWriterPtr xml_writer(FILE *out);
+/* A writer to out, through *buffer, NULL when there is none; libxml2 keeps what it has to say of errors to itself,
+ * since main says it. */
+xmlTextWriterPtr xml_writer(FILE *out, xmlOutputBufferPtr *buffer);
 
 #endif

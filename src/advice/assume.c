@@ -242,6 +242,7 @@ measure_one(const struct study *x, int64_t peak, struct assumption *all, int i)
             q->measured = true;
             return;
         }
+    s.unreserved = true;
     bool asked = s.parallel || rows[q->alternative].change || x->p->asked >> q->alternative & 1;
     if (rows[q->alternative].change)
         rows[q->alternative].change(&s);

@@ -261,19 +261,26 @@ run_file(struct search *x, int kind, int64_t size)
     return m;
 }
 
-/* A run at a size beyond all others, so that those between lie on lines. */
+/* Runs at a size beyond all others, so that those between lie on lines: where the search will double to, and nearer
+ * where that is on no line. */
 static void
 run_far(struct search *x, struct arena *a, const struct setup *s, int64_t size)
 {
-    const struct program *p = NULL;
     int sm = device_sm(s->device);
     bool needed = x->far && size < x->far_size && size >= FIRST;
+    int64_t far = FIRST + 1;
     for (int i = 0; i < x->ntapes && needed; i++)
         needed = x->tapes[i].size < size || !devices_have(x->tapes[i].tape.alike, sm);
-    if (needed)
-        p = program_at(x, a, x->far_size);
-    if (p)
-        run_engine(x, p, s, x->far_size);
+    while (far < x->far_size)
+        far *= 2;
+    far = far > x->far_size / 2 * 3 ? x->far_size : far;
+    for (; needed; far = x->far_size) {
+        const struct program *p = program_at(x, a, far);
+        if (p)
+            run_engine(x, p, s, far);
+        const struct neighbours n = neighbours_of(x, sm, size);
+        needed = p && far > x->far_size && n.lo && n.hi && !is_straight(n.before, n.lo, n.hi, n.behind);
+    }
 }
 
 /* A run right beside the next smaller one, which tells whether sizes from there on lie on lines; not where one did. */

@@ -465,6 +465,29 @@ states_of(const struct planner *x)
 }
 
 /* most: of peaks above it nothing more is wanted. */
+/* What a plan holds at least: until the backward pass comes to one of its regions, what others than these made lives as
+ * it does in the step. */
+static int64_t
+least_of(const struct planner *x, const struct program *p)
+{
+    const struct step *st = x->s->st;
+    const struct machine *m = st->m;
+    bool *inside = NEWN(x->a, bool, p->ncalls + 1);
+    int64_t bytes = 0, most = 0;
+    for (int i = 0; i < p->nregions; i++)
+        memset(inside + p->regions[i].first, true, (size_t)(p->regions[i].end - p->regions[i].first));
+    for (int i = -st->before; i < m->nev && st->setup == x->s->s && !st->setup->parallel; i++) {
+        const struct event *e = i < 0 ? NULL : &m->ev[i];
+        const struct storage *s = m->st[e ? e->storage : i + st->before];
+        if (e && e->phase >= PHASE_BACKWARD && e->call && inside[e->call - p->calls])
+            break;
+        if (!s->call || !inside[s->call - p->calls])
+            bytes += !e || e->birth ? s->requested : -s->requested;
+        most = bytes > most ? bytes : most;
+    }
+    return most;
+}
+
 static struct measured
 run_plan_below(struct planner *x, const struct level *l, const unsigned char *option, int64_t most)
 {
@@ -473,7 +496,7 @@ run_plan_below(struct planner *x, const struct level *l, const unsigned char *op
     s.most = most;
     s.besides = states_of(x);
     put_regions(x, l, option, &p);
-    return measure_step(&p, &s, NULL, NULL);
+    return least_of(x, &p) > most ? (struct measured){.allocated = INT64_MAX} : measure_step(&p, &s, NULL, NULL);
 }
 
 static struct measured

@@ -50,6 +50,7 @@ struct rule {
     } edits;
     enum { MODEL, OPTIMIZER /* which it makes */, FORWARD, BEHIND } turn; /* of its Python in a script */
     bool (*applies)(struct advice *x);                                    /* NULL: where the edit finds a place */
+    int64_t (*least)(struct advice *x);                                   /* no edit peaks below; NULL nobody knows */
     void (*edit)(struct edit *e);
     const char *(*message)(struct advice *x, const struct edit *e, const struct measured *after);
     const char *(*how)(struct advice *x, const struct edit *e);
@@ -94,6 +95,7 @@ aside(struct advice *x, void (*edit)(struct edit *e), struct measured (*with)(st
     struct arena *own = arena_new();
     struct edit e = setup_of(x, own);
     edit(&e);
+    e.setup.unreserved = true;
     const char *text = bytes_text(x->a, with(x, &e).allocated);
     arena_free(own);
     return text;
@@ -344,6 +346,18 @@ static void
 to_del(struct edit *e)
 {
     e->setup.loop = loop_find("del");
+}
+
+/* In the backward pass the last step's output and loss are gone, and this one's are there in any case. */
+static int64_t
+least_del(struct advice *x)
+{
+    const struct step *st = x->s->st;
+    const struct live *l = live_run(st);
+    int64_t bytes = 0;
+    for (int i = 0; i < st->m->nst && x->base.phase == PHASE_BACKWARD; i++)
+        bytes += l->alive[i] ? st->m->st[i]->requested : 0;
+    return bytes;
 }
 
 static const char *
@@ -927,6 +941,7 @@ say_dims(struct advice *x, const struct edit *e, const struct measured *m)
         more.setup.dims = arena_dup(x->a, s->dims, sizeof(*s->dims) * (size_t)s->ndims);
         int64_t by = s->dims[i].n / 8 > 0 ? s->dims[i].n / 8 : 1;
         more.setup.dims[i].n += by;
+        more.setup.unreserved = true;
         int64_t after = measure(x, &more).allocated, from = &s->dims[i] == batch ? 1 : shortest(x, i);
         int64_t most = &s->dims[i] == batch ? -1 : fits_largest(x->s, x->r, i);
         if (after < 0)
@@ -1406,6 +1421,7 @@ static const struct rule rules[] = {
      .cost = COST_FREE,
      .kind = COMBINES,
      .applies = is_plain,
+     .least = least_del,
      .edit = to_del,
      .edits = SETUP,
      .turn = BEHIND,
@@ -1731,7 +1747,9 @@ run(struct advice *x, const struct rule *k)
         e.reload = k->edits == ANEW;
         if (k->kind == CHANGES || k->kind == COMBINES)
             e.setup.most = x->base.allocated - x->base.allocated / WORTH;
-        if (e.places || k->edits >= SETUP)
+        if (k->least && k->least(x) > e.setup.most)
+            m.allocated = INT64_MAX;
+        else if (e.places || k->edits >= SETUP)
             m = e.known ? *e.known : (k->edits == UPDATE ? with_optimizer : measure)(x, &e);
         else
             m.allocated = -1;

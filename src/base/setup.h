@@ -109,6 +109,7 @@ struct setup {
     struct tape *tape;                   /* on which the allocator's requests go; NULL none */
     struct kernels *kernels;             /* where kernels of libraries are noted; NULL nowhere */
     bool measured;                       /* its sums are wanted, and no tensor is shown to anybody */
+    bool unreserved;                     /* of a measured step the peak alone: what is reserved is nothing then */
     int64_t most;                        /* of a step that allocates more nothing is wanted but that it does; 0 any */
     jmp_buf *enough;                     /* where it jumps to then */
     int64_t besides; /* that it is known to hold all the time beside what the iteration makes before it is updated */

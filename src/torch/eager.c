@@ -214,14 +214,11 @@ storage_drop(struct machine *m, struct storage *st)
         storage_empty(m, st);
 }
 
-void
-value_drop(struct machine *m, struct value *v)
+/* Nobody holds v but its maker, if it does. */
+static __attribute__((noinline)) void
+value_left(struct machine *m, struct value *v)
 {
-    if (!v)
-        return;
-    bool last = --v->refs == 0;
-    if (!last && !v->by_maker)
-        return;
+    const bool last = v->refs == 0;
     if (v->fn && !v->dead && v->refs == v->by_maker) {
         v->dead = true;
         node_forget(m, v->fn);
@@ -232,6 +229,13 @@ value_drop(struct machine *m, struct value *v)
         storage_drop(m, v->tail[i]);
     if (last)
         storage_drop(m, v->st);
+}
+
+void
+value_drop(struct machine *m, struct value *v)
+{
+    if (v && (--v->refs == 0 || v->by_maker))
+        value_left(m, v);
 }
 
 void

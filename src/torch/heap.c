@@ -80,14 +80,21 @@ more_spare(struct heap *h)
         h->spare[i - 1].next = &h->spare[i];
 }
 
+/* No free one, between its neighbours. */
 static inline struct block *
-block_new(struct heap *h, int64_t address, int64_t bytes, struct pool *p)
+block_new(struct heap *h, int64_t address, int64_t bytes, struct pool *p, struct block *prev, struct block *next)
 {
     if (!h->spare)
         more_spare(h);
     struct block *b = h->spare;
     h->spare = b->next;
-    *b = (struct block){.address = address, .bytes = bytes, .pool = p};
+    b->address = address;
+    b->bytes = bytes;
+    b->prev = prev;
+    b->next = next;
+    b->pool = p;
+    b->bin = 0;
+    b->unmapped = false;
     return b;
 }
 
@@ -101,9 +108,11 @@ block_drop(struct heap *h, struct block *b)
 static inline unsigned
 bin_of(int64_t bytes)
 {
-    uint64_t unit = (uint64_t)bytes / MIN_BLOCK;
-    unsigned more = 63u - BIN_BITS - (unsigned)__builtin_clzll(unit | 1 << BIN_BITS); /* bits behind its first */
-    return (more << BIN_BITS) + (unsigned)(unit >> more);
+    enum { MANTISSA = 52, BIAS = 1023, LEAST = 9 /* MIN_BLOCK's exponent */ };
+    const double size = (double)bytes; /* its exponent and the first bits behind it are the bin */
+    uint64_t bits;
+    memcpy(&bits, &size, sizeof(bits));
+    return (unsigned)(bits >> (MANTISSA - BIN_BITS)) - ((BIAS + LEAST) << BIN_BITS) + 1;
 }
 
 /* The first free block from that bin on, NULL none. */
@@ -135,9 +144,8 @@ pool_next(const struct pool *p, const struct block *b)
 }
 
 static inline void
-pool_insert(struct block *b)
+pool_insert(struct pool *p, struct block *b)
 {
-    struct pool *p = b->pool;
     unsigned bin = bin_of(b->bytes);
     struct block **at = &p->bin[bin], *less = NULL;
     while (*at && ((*at)->bytes < b->bytes || ((*at)->bytes == b->bytes && (*at)->address < b->address))) {
@@ -155,9 +163,8 @@ pool_insert(struct block *b)
 
 /* A free block is taken. */
 static inline void
-pool_remove(struct block *b)
+pool_remove(struct pool *p, struct block *b)
 {
-    struct pool *p = b->pool;
     if (b->more)
         b->more->less = b->less;
     if (b->less)
@@ -177,10 +184,8 @@ segment_bytes(int64_t bytes)
 static inline struct block *
 split(struct heap *h, struct block *b, int64_t bytes)
 {
-    struct block *tail = block_new(h, b->address + bytes, b->bytes - bytes, b->pool);
+    struct block *tail = block_new(h, b->address + bytes, b->bytes - bytes, b->pool, b, b->next);
     tail->unmapped = b->unmapped;
-    tail->prev = b;
-    tail->next = b->next;
     if (b->next)
         b->next->prev = tail;
     b->next = tail;
@@ -204,17 +209,18 @@ absorb_next(struct heap *h, struct block *b)
 static struct block *
 join_free(struct heap *h, struct block *b)
 {
+    struct pool *p = b->pool;
     struct block *prev = b->prev;
     if (prev && prev->bin) {
-        pool_remove(prev);
+        pool_remove(p, prev);
         absorb_next(h, prev);
         b = prev;
     }
     if (b->next && b->next->bin) {
-        pool_remove(b->next);
+        pool_remove(p, b->next);
         absorb_next(h, b);
     }
-    pool_insert(b);
+    pool_insert(p, b);
     return b;
 }
 
@@ -238,7 +244,7 @@ static struct block *
 find_room(struct heap *h, struct pool *p, int64_t bytes)
 {
     if (!p->range) { /* longer than any device is large */
-        p->range = block_new(h, RANGE_BYTES * p->large, RANGE_BYTES, p);
+        p->range = block_new(h, RANGE_BYTES * p->large, RANGE_BYTES, p, NULL, NULL);
         p->range->unmapped = true;
     }
     for (struct block *b = p->range;; b = b->next) {
@@ -281,7 +287,7 @@ grow_range(struct heap *h, int64_t bytes, struct pool *p)
     while (b && b->bytes < bytes)
         b = map_block(h, b->next, bytes - b->bytes);
     if (b)
-        pool_remove(b);
+        pool_remove(p, b);
     return b;
 }
 
@@ -295,12 +301,12 @@ unmap_block(struct heap *h, struct block *b)
             to = r.base + (b->address + b->bytes - r.base) / r.page * r.page;
     if (from >= to)
         return b;
-    pool_remove(b);
+    pool_remove(b->pool, b);
     if (to < b->address + b->bytes)
-        pool_insert(split(h, b, to - b->address));
+        pool_insert(b->pool, split(h, b, to - b->address));
     if (from > b->address) {
         struct block *middle = split(h, b, from - b->address);
-        pool_insert(b);
+        pool_insert(b->pool, b);
         b = middle;
     }
     if (h->play)
@@ -331,7 +337,7 @@ give_back(struct heap *h, struct block *b)
         h->nsegments--;
         memmove(&h->segment[at], &h->segment[at + 1], sizeof(*h->segment) * (size_t)(h->nsegments - at));
     }
-    pool_remove(b);
+    pool_remove(b->pool, b);
     h->reserved -= b->bytes;
     block_drop(h, b);
 }
@@ -365,7 +371,7 @@ grow(struct heap *h, int64_t bytes, struct pool *p)
     int64_t seg = segment_bytes(bytes);
     if (h->play && !h->play->take(h->play->of, h->top, seg))
         return NULL;
-    struct block *b = block_new(h, h->top, seg, p);
+    struct block *b = block_new(h, h->top, seg, p, NULL, NULL);
     *PUSH(h->a, h->segment, h->nsegments, h->cap_segments) = (struct heap_segment){h->top, seg, p->large};
     h->top += seg;
     h->reserved += seg;
@@ -403,10 +409,10 @@ block_round(int64_t bytes)
 
 /* A block that is no longer free serves a request. */
 static inline struct block *
-serve(struct heap *h, struct block *b, int64_t bytes)
+serve(struct heap *h, struct pool *p, struct block *b, int64_t bytes)
 {
-    if (b->bytes - bytes >= b->pool->least)
-        pool_insert(split(h, b, bytes));
+    if (b->bytes - bytes >= p->least)
+        pool_insert(p, split(h, b, bytes));
     h->allocated += b->bytes;
     return b;
 }
@@ -419,10 +425,10 @@ search(struct heap *h, int64_t bytes, struct pool *p)
     while (h->expandable && b && (next = pool_next(p, b)) && fit_bytes(next) < fit_bytes(b))
         b = next;
     if (b)
-        pool_remove(b);
+        pool_remove(p, b);
     else
         b = grow_or_refuse(h, bytes, p);
-    b = serve(h, b, bytes);
+    b = serve(h, p, b, bytes);
     if (h->play)
         h->play->block(h->play->of, b->address, b->bytes, h->allocated);
     return b;
@@ -433,12 +439,12 @@ struct block *
 heap_malloc(struct heap *h, int64_t bytes)
 {
     bytes = block_round(bytes);
-    struct pool *p = h->of[bytes > SMALL];
+    struct pool *p = h->of[heap_is_large(bytes)];
     struct block *b = pool_fit(p, bytes);
     if (!b || !h->spare || h->slow)
         return search(h, bytes, p);
-    pool_remove(b);
-    return serve(h, b, bytes);
+    pool_remove(p, b);
+    return serve(h, p, b, bytes);
 }
 
 void
@@ -452,7 +458,7 @@ void
 heap_pass(struct heap *h, int64_t bytes)
 {
     bytes = block_round(bytes);
-    if (h->expandable || !pool_fit(h->of[bytes > SMALL], bytes))
+    if (h->expandable || !pool_fit(h->of[heap_is_large(bytes)], bytes))
         heap_free(h, heap_malloc(h, bytes));
 }
 

@@ -38,7 +38,7 @@ trace_begin(struct machine *m)
     memset(t->at, -1, sizeof(t->at));
 }
 
-static void
+static inline void
 note(struct machine *m, int storage, bool birth)
 {
     struct step_trace *t = &m->trace;
@@ -227,7 +227,7 @@ tell(struct machine *m, const struct player *p, const struct storage *s, const s
     note_reserved(m);
 }
 
-static void
+static inline void
 report(struct machine *m, const struct storage *s, const struct event *e)
 {
     struct event *to = PUSH(m->keep, m->ev, m->nev, m->cap_ev);
@@ -246,6 +246,13 @@ put_on_tape(struct machine *m, int kind, int64_t number)
     return x->n - 1;
 }
 
+/* Small blocks take as much as they ask for, wherever they lie. */
+static bool
+is_played(const struct machine *m, const struct storage *s)
+{
+    return !m->unreserved || heap_is_large(s->requested);
+}
+
 static void
 birth(struct machine *m, struct storage *s, const struct event *e, bool reported)
 {
@@ -255,11 +262,11 @@ birth(struct machine *m, struct storage *s, const struct event *e, bool reported
         return;
     if (m->tape)
         m->tape->whole &= !s->stream;
-    s->block = heap_malloc(machine_heap(m, s->stream), s->requested);
-    s->address = s->block->address;
+    s->block = is_played(m, s) ? heap_malloc(machine_heap(m, s->stream), s->requested) : NULL;
+    s->address = s->block ? s->block->address : 0;
     if (m->s && m->s->player)
         tell(m, m->s->player, s, e);
-    if (m->real)
+    if (m->real && s->block)
         s->bytes = s->block->bytes;
     m->live_bytes += s->bytes;
     s->id = m->nst;
@@ -270,14 +277,15 @@ birth(struct machine *m, struct storage *s, const struct event *e, bool reported
         report(m, s, e);
 }
 
-static void
+static inline void
 death(struct machine *m, struct storage *s, const struct event *e, bool reported)
 {
     if (m->tape && !s->asked)
         put_on_tape(m, REQUEST_FREE, s->request);
     if (!s->bytes)
         return;
-    heap_free(machine_heap(m, s->stream), s->block);
+    if (s->block)
+        heap_free(machine_heap(m, s->stream), s->block);
     m->live_bytes -= s->bytes;
     if (reported) {
         report(m, s, e);

@@ -2497,6 +2497,7 @@ machine_begin(struct machine *m, struct arena *a, const struct program *p, const
     m->most = s->mode == MODE_TRAINING && !s->parallel && !s->player && !s->tape ? s->most : 0;
     m->enough = s->enough;
     m->measured = s->measured;
+    m->unreserved = s->measured && s->unreserved;
     m->held = s->besides;
     struct graph *file = p->graph->first ? p->graph->first->graph : p->graph;
     if (!file->derivatives)

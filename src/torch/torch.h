@@ -320,9 +320,9 @@ struct machine {
     int64_t live_bytes, reserved_bytes; /* reserved: the most in the reported step */
     int64_t most_bytes;                 /* allocated in the reported step, and what each stream's heap held then: */
     struct heap_mark at_most[STREAMS];
-    int64_t held, held_most; /* requested, beside what an iteration leaves to the next; before the update at most: */
-    bool measured;           /* struct setup's */
-    int64_t most;            /* more than that is enough known; 0 no such number */
+    int64_t held, held_most;   /* requested, beside what an iteration leaves to the next; before the update at most: */
+    bool measured, unreserved; /* struct setup's */
+    int64_t most;              /* more than that is enough known; 0 no such number */
     jmp_buf *enough;
     enum phase phase;
     enum class fresh; /* class of storages born now, and their name where it is known beforehand */
@@ -869,6 +869,12 @@ struct block {
     uint16_t bin;  /* where a free one stands; 0: it is taken */
     bool unmapped; /* addresses of an expandable range without memory */
 };
+/* Whether a request is one for the pool of large ones. */
+static inline bool
+heap_is_large(int64_t bytes)
+{
+    return bytes > 1 << 20;
+}
 /* A block for that many bytes. */
 struct block *heap_malloc(struct heap *h, int64_t bytes);
 void heap_free(struct heap *h, struct block *b);
