@@ -976,6 +976,9 @@ node_make(struct machine *m, struct frame *f)
                 g->in[at] = node_edge(m, a->v);
         }
     }
+    for (int k = 0; k < at && m->checkpoint && m->checkpoint->again; k++) /* dies with the second forward */
+        if (g->in[k].fn)
+            g->in[k].fn->holders--;
     for (int i = 0; i < r->nsaved; i++) {
         const struct save *s = &r->saved[i];
         bool wanted = !s->guard;
