@@ -934,6 +934,7 @@ struct cudnn_rule {
     int sm;                      /* compute capability x 10 */
     bool half, last;             /* 16-bit types; channels last */
     bool driver;                 /* what only a library with a CUDA driver tells */
+    bool more;                   /* what the row before has a dash for */
     bool deterministic, no_tf32; /* of --cudnn-flags; not of 16-bit types, to which they mean next to nothing */
     /* Errors of the sums over a net that the rule was not made from, forward and backward together, in percent: of half
      * of the nets at most the first, of 19 in 20 at most the second. Not of the driver's. */
