@@ -733,6 +733,9 @@ void scan_workspace(struct machine *m, const struct value *v, int dim);
  * in cuDNN 9.19 on an H200 (norms.tsv of tests/oracle/h200.tar.xz), within 1 % where 8 divides the channels; a reserve
  * it has none there. Source: getCudnnBatchNormMode in cudnn/BatchNorm.cpp. */
 void batch_norm_workspace(struct machine *m, const struct value *x, bool backward);
+/* Takes and gives back what cuFFT takes for a transform along dim, where the device is known: of complex numbers, or x
+ * is the real side. More dimensions are taken to be as the last of them. */
+void transform_workspace(struct machine *m, const struct value *x, int dim, bool real);
 /* The gradient of an embedding's weight, like `weight`; what the sort takes is held by the running scope. */
 struct value *embedding_backward(struct machine *m, struct value *grad, struct value *indices,
                                  const struct value *weight);
