@@ -19,6 +19,7 @@
  *             outputs, and for each filter; likewise of 3 x 3
  *     F       of the same with Fourier's: Y, and twice the larger of its transform and of those of both operands, in
  *             squares of a power of two that hold the output and a filter's margin
+ *     G       of a forward pass with Fourier's in fp32: the filters, twice their transforms, and those of both operands
  *     A B C E partial sums of a filter's gradient in fp32, whose pixels are split among multiprocessors: A in tiles of
  *             128 x 128, one on each of 132, B one on each pair, C of 64 x 64 on each, E of 64 x 256 on each pair
  *
@@ -184,6 +185,14 @@ fourier(const struct kernel_shape *s, double side)
     return elements(s->out, 0, s->rank) + 2 * (in * out > operands ? in * out : operands) * side * (side + 2);
 }
 
+/* Bytes of the same of a forward pass, beside the filters. */
+static double
+fourier_forward(const struct kernel_shape *s, double side)
+{
+    double in = (double)s->in[1], out = (double)s->out[1], filters = in * out;
+    return SINGLE * (2 * filters + (double)s->out[0] * (in + out)) * side * (side + 2);
+}
+
 /* Then those of sums. */
 static void
 read_bytes(struct letters *l, const struct kernel_shape *s)
@@ -202,6 +211,7 @@ read_bytes(struct letters *l, const struct kernel_shape *s)
     n[PLACE('T')] = is_plain_3x3(s) ? n[PLACE('W')] * 25 / 9 : 0;
     n[PLACE('V')] = SINGLE * winograd(s);
     n[PLACE('F')] = SINGLE * fourier(s, n[PLACE('t')]);
+    n[PLACE('G')] = n[PLACE('W')] + fourier_forward(s, n[PLACE('t')]);
     n[PLACE('A')] = partial_sums(s, n[PLACE('m')], TILE, TILE, DRIVEN_MULTIPROCESSORS);
     n[PLACE('B')] = partial_sums(s, n[PLACE('m')], TILE, TILE, DRIVEN_PAIRS);
     n[PLACE('C')] = partial_sums(s, n[PLACE('m')], HALF_TILE, HALF_TILE, DRIVEN_MULTIPROCESSORS);

@@ -29,7 +29,7 @@ that it gives without one: convolutions.jsonl of h200.tar.xz. Products of matric
 being nothing, P, or a dash for what is said without a driver, and measured by two fits, each on every other shape, on
 the shapes that it has not; the rows are a fit on all. When small filters' gradients take transforms is in FILTERS, by
 hand, on the same shapes and on the requests of 16 training steps on that GPU, for they are too few for a fit. Without
-TF32 it is from 13 shapes that ran there (sweeps.jsonl). SPLITS is by hand, too: a filter's gradient splits its pixels
+TF32 it is from 13 shapes that ran there (sweeps.jsonl), and so is FORWARDS, of which two took Fourier's. SPLITS is by hand, too: a filter's gradient splits its pixels
 among the multiprocessors there are, which the library knows with a driver alone. Its tiles are read off the same shapes
 and the requests of the zoo's convolution nets; what forward passes take without Y from the library's answers.
 """
@@ -366,6 +366,7 @@ SPLITS = {
 }
 FILTERS = {(90, ""): f"f<=8?{FOURIER}:f<=9?m<=4095?p<=48?-:d<=3456?o<=10000000?-:o<=1000000000?V:-:-:-:{FOURIER}",
            (90, "no-tf32"): "f<=8?-:f<=9?c<=3?-:V:-"}
+FORWARDS = {(90, "no-tf32"): "f<=8?-:f<=9?c<=100?-:k<=100?-:c<=256?k<=256?t<=32?p<=783?-:G:t<=64?p<=3135?-:G:-:-:-:-"}
 
 
 def is_product(s):
@@ -402,8 +403,8 @@ def driver(a):
     for (sm, setting), t in itertools.product(DRIVEN, ("f32", "bf16")):
         if not is_asked(sm, t, setting):
             continue
-        filters = FILTERS.get((sm, setting), "-") if t == "f32" else "-"
-        rest = {k: (f"{texts[t, k]}:" if not setting else "-:") + (filters if k == "wgrad" else "-") for k in KINDS}
+        own = {"fwd": FORWARDS, "dgrad": {}, "wgrad": FILTERS} if t == "f32" else dict.fromkeys(KINDS, {})
+        rest = {k: ("-" if setting else texts[t, k]) + ":" + own[k].get((sm, setting), "-") for k in KINDS}
         print(f"{{.sm = {sm}, .half = {str(t != 'f32').lower()}, .last = false, .driver = true,"
               f"{' .no_tf32 = true,' if setting else ''}\n .workspace = {{")
         print_rules({k: f"n<=0?-:f<=1?{rest[k]}" for k in KINDS})
