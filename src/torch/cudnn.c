@@ -37,6 +37,8 @@
  *     t       the side of F's squares
  *     i       A's tiles
  *
+ * A dash with a sum behind it is one where that much may be taken instead, and no comparison tells when.
+ *
  * Programs that set deterministic or allow_tf32=False have rows of their own, in fp32; those of the driver hold with
  * deterministic, too.
  *
@@ -241,8 +243,8 @@ number(const char **at)
     return n;
 }
 
-/* rule: letter <= number ? rule : rule, or a dash, or a sum of letters, each maybe with a factor. *at moves behind
- * it. */
+/* rule: letter <= number ? rule : rule, or a dash, or a sum of letters, each maybe with a factor, or both. *at moves
+ * behind it. */
 static const struct rule_read *
 read_rule(struct arena *a, const char **at)
 {
@@ -260,7 +262,8 @@ read_rule(struct arena *a, const char **at)
     if (**at == '-') {
         r->dash = true;
         ++*at;
-        return r;
+        if (!isupper((unsigned char)**at))
+            return r;
     }
     for (bool more = true; more; more = *(*at)++ == '+') {
         double factor = isdigit((unsigned char)**at) ? number(at) : 1;
@@ -271,9 +274,9 @@ read_rule(struct arena *a, const char **at)
     return r;
 }
 
-/* -1: a dash. */
+/* -1: a dash; *most: bytes that may be taken instead. */
 static double
-evaluate(const struct rule_read *r, const struct kernel_shape *s)
+evaluate(const struct rule_read *r, const struct kernel_shape *s, double *most)
 {
     struct letters own = {0}, *l = &own;
     double sum = 0;
@@ -281,15 +284,14 @@ evaluate(const struct rule_read *r, const struct kernel_shape *s)
     read_shape(l, s);
     while (r->letter)
         r = l->of[PLACE(r->letter)] <= r->number ? r->yes : r->no;
-    if (r->dash)
-        return -1;
     for (int i = 0; i < r->nsummands; i++)
         bytes |= r->summand[i].letter != 0;
     if (bytes)
         read_bytes(l, s);
     for (int i = 0; i < r->nsummands; i++)
         sum += r->summand[i].factor * (r->summand[i].letter ? l->of[PLACE(r->summand[i].letter)] : 1);
-    return sum;
+    *most = r->dash ? sum : 0;
+    return r->dash ? -1 : sum;
 }
 
 enum { KINDS = 3 /* of kernels that have rules */ };
@@ -333,14 +335,24 @@ next_rule(const struct cudnn_rule *r)
     return r + 1 < rules + COUNT(rules) && r[1].more ? r + 1 : NULL;
 }
 
+static void
+note_doubt(struct machine *m, double most)
+{
+    int64_t bytes = most < (double)MAX_STORAGE_BYTES ? (int64_t)most : MAX_STORAGE_BYTES;
+    m->cudnn.doubtful += bytes > 0;
+    m->cudnn.doubt = bytes > m->cudnn.doubt ? bytes : m->cudnn.doubt;
+}
+
 /* As a rule says, which is returned; NULL none does. */
 static const struct cudnn_rule *
 ruled(struct machine *m, const struct kernel_shape *s, bool driver, int64_t *bytes)
 {
     const struct cudnn_rule *r = rule_of(m, s->dtype, s->last, driver);
-    double n = -1;
-    for (; r && (n = evaluate(rule_text(m, r, s->kind), s)) < 0; r = next_rule(r))
-        continue;
+    double n = -1, most = 0;
+    while (r && (n = evaluate(rule_text(m, r, s->kind), s, &most)) < 0) {
+        note_doubt(m, most);
+        r = next_rule(r);
+    }
     if (n > 0)
         n += EXTRA;
     *bytes = n < (double)MAX_STORAGE_BYTES ? (int64_t)n : MAX_STORAGE_BYTES;

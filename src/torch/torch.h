@@ -214,6 +214,8 @@ struct cudnn_use {
     int asked, driven;             /* the library answered; a row of the driver's did; */
     int ruled, unknown;            /* another did; nobody: counted as 0 */
     const struct cudnn_rule *rule; /* of the others that did the one with the largest error; NULL none */
+    int doubtful;                  /* may take another algorithm's instead, */
+    int64_t doubt;                 /* bytes of the largest of them */
     int64_t recurrent;             /* bytes of the largest workspace of recurrent layers that is not counted */
 };
 
