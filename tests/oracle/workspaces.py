@@ -29,9 +29,10 @@ that it gives without one: convolutions.jsonl of h200.tar.xz. Products of matric
 being nothing, P, or a dash for what is said without a driver, and measured by two fits, each on every other shape, on
 the shapes that it has not; the rows are a fit on all. When small filters' gradients take transforms is in FILTERS, by
 hand, on the same shapes and on the requests of 16 training steps on that GPU, for they are too few for a fit. Without
-TF32 it is from 13 shapes that ran there (sweeps.jsonl), and so is FORWARDS, of which two took Fourier's. SPLITS is by hand, too: a filter's gradient splits its pixels
-among the multiprocessors there are, which the library knows with a driver alone. Its tiles are read off the same shapes
-and the requests of the zoo's convolution nets; what forward passes take without Y from the library's answers.
+TF32 it is from 13 shapes that ran there (sweeps.jsonl), and so is FORWARDS, of which two took Fourier's. SPLITS is by
+hand, too: a filter's gradient splits its pixels among the multiprocessors there are, which the library knows with a
+driver alone. Its tiles are read off the same shapes and the requests of the zoo's convolution nets; what forward passes
+take without Y is from the library's answers.
 """
 import argparse, itertools, json, lzma, os, subprocess, sys, tempfile
 
