@@ -65,6 +65,7 @@ static const struct cudnn_rule rules[] = {
 #define PLACE(letter) ((letter) - 'A')
 struct letters {
     double of[PLACE('z') + 1];
+    bool shape, bytes; /* those of comparisons, of sums were read */
 };
 
 static double
@@ -148,6 +149,9 @@ read_shape(struct letters *l, const struct kernel_shape *s)
 {
     double *n = l->of;
     int64_t in = s->in[1] / s->groups, out = s->out[1] / s->groups;
+    if (l->shape)
+        return;
+    l->shape = true;
     n[PLACE('c')] = (double)in;
     n[PLACE('k')] = (double)out;
     n[PLACE('g')] = (double)s->groups;
@@ -201,12 +205,15 @@ read_bytes(struct letters *l, const struct kernel_shape *s)
 {
     double *n = l->of;
     int64_t in = s->in[1] / s->groups;
+    if (l->bytes)
+        return;
+    l->bytes = true;
     int bytes = dtypes[s->dtype].bits / 8;
     int64_t unit = OPERAND_ALIGNMENT / bytes;
     n[PLACE('X')] = (double)(div_up(s->in[1], unit) * unit * bytes) * elements(s->in, 2, s->rank) * (double)s->in[0];
     n[PLACE('Y')] = (double)(div_up(s->out[1], unit) * unit * bytes) * n[PLACE('m')];
     n[PLACE('W')] = (double)(div_up(s->out[1], unit) * unit * div_up(in, unit) * unit * bytes) * n[PLACE('f')];
-    double tiles = (double)(div_up(s->out[1], TILE) * div_up((int64_t)n[PLACE('d')], TILE));
+    double tiles = n[PLACE('i')];
     n[PLACE('S')] = n[PLACE('W')] * parts(tiles, 1);
     n[PLACE('D')] = n[PLACE('W')] * parts(tiles, 2);
     n[PLACE('Q')] = n[PLACE('W')] * parts(tiles, 4);
@@ -214,6 +221,8 @@ read_bytes(struct letters *l, const struct kernel_shape *s)
     n[PLACE('V')] = SINGLE * winograd(s);
     n[PLACE('F')] = SINGLE * fourier(s, n[PLACE('t')]);
     n[PLACE('G')] = n[PLACE('W')] + fourier_forward(s, n[PLACE('t')]);
+    if (s->kind != KERNEL_GRAD_WEIGHT)
+        return;
     n[PLACE('A')] = partial_sums(s, n[PLACE('m')], TILE, TILE, DRIVEN_MULTIPROCESSORS);
     n[PLACE('B')] = partial_sums(s, n[PLACE('m')], TILE, TILE, DRIVEN_PAIRS);
     n[PLACE('C')] = partial_sums(s, n[PLACE('m')], HALF_TILE, HALF_TILE, DRIVEN_MULTIPROCESSORS);
@@ -276,9 +285,8 @@ read_rule(struct arena *a, const char **at)
 
 /* -1: a dash; *most: bytes that may be taken instead. */
 static double
-evaluate(const struct rule_read *r, const struct kernel_shape *s, double *most)
+evaluate(const struct rule_read *r, const struct kernel_shape *s, struct letters *l, double *most)
 {
-    struct letters own = {0}, *l = &own;
     double sum = 0;
     bool bytes = false;
     read_shape(l, s);
@@ -345,11 +353,11 @@ note_doubt(struct machine *m, double most)
 
 /* As a rule says, which is returned; NULL none does. */
 static const struct cudnn_rule *
-ruled(struct machine *m, const struct kernel_shape *s, bool driver, int64_t *bytes)
+ruled(struct machine *m, const struct kernel_shape *s, struct letters *l, bool driver, int64_t *bytes)
 {
     const struct cudnn_rule *r = rule_of(m, s->dtype, s->last, driver);
     double n = -1, most = 0;
-    while (r && (n = evaluate(rule_text(m, r, s->kind), s, &most)) < 0) {
+    while (r && (n = evaluate(rule_text(m, r, s->kind), s, l, &most)) < 0) {
         note_doubt(m, most);
         r = next_rule(r);
     }
@@ -369,8 +377,9 @@ int64_t
 cudnn_workspace(struct machine *m, const struct kernel_shape *s)
 {
     const struct cudnn_library *of = m->s->library;
+    struct letters l = {0};
     int64_t bytes = 0;
-    if (!(of && of->driver) && ruled(m, s, true, &bytes)) {
+    if (!(of && of->driver) && ruled(m, s, &l, true, &bytes)) {
         m->cudnn.driven++;
         return bytes;
     }
@@ -378,7 +387,7 @@ cudnn_workspace(struct machine *m, const struct kernel_shape *s)
         m->cudnn.asked++;
         return bytes;
     }
-    const struct cudnn_rule *r = ruled(m, s, false, &bytes);
+    const struct cudnn_rule *r = ruled(m, s, &l, false, &bytes);
     m->cudnn.ruled += r != NULL;
     m->cudnn.unknown += !r;
     if (r && (!m->cudnn.rule || m->cudnn.rule->most < r->most))
