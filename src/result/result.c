@@ -551,6 +551,11 @@ assume_cudnn(struct program *p, const struct step *st, const struct setup *s)
             "the workspaces of %d convolutions of the step follow a rule for cuDNN 9.19 and %s: of nets that "
             "it was not made from half were within %d %% of what the library says, 19 in 20 within %d %%%s",
             u.ruled, of, u.rule->median, u.rule->most, s->cudnn == CUDNN_RULE ? "; --cudnn=ask asks the library" : "");
+    if (u.doubtful)
+        program_assume(p, ALTERNATIVE_NONE,
+                       "the workspaces of %d of the filters' gradients may be those of Fourier's algorithm instead, up "
+                       "to %s at a time: on an H200 some like them were and some were not",
+                       u.doubtful, bytes_text(p->arena, u.doubt));
     if (u.unknown)
         program_assume(p, ALTERNATIVE_NONE,
                        "the workspaces of %d convolutions of the step are counted as 0: no rule is known for %s",

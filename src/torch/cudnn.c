@@ -4,8 +4,8 @@
  * cuDNN says how much workspace a plan needs, and its heuristics say which plan PyTorch takes. Both depend on the
  * compute capability, and on whether a CUDA driver is there: without one it leaves engines out. So there are two kinds
  * of rows. Those of the driver say what was measured on a GPU, and a dash where the same engines are named with a
- * driver and without. There the library is asked, or else the other rows say what it would answer. A library that has
- * a driver at hand is asked about everything.
+ * driver and without. There a row behind it counts (more), or the library is asked, or else the other rows say what it
+ * would answer. A library that has a driver at hand is asked about everything.
  *
  * Most workspaces are copies of the operands with channels innermost, padded to 16 bytes, and partial sums of a
  * filter's gradient, one copy for each part of a split product. So a size is a sum of
@@ -19,6 +19,9 @@
  *             outputs, and for each filter; likewise of 3 x 3
  *     F       of the same with Fourier's: Y, and twice the larger of its transform and of those of both operands, in
  *             squares of a power of two that hold the output and a filter's margin
+ *     G       of a forward pass with Fourier's in fp32: the filters, twice their transforms, and those of both operands
+ *     A B C E partial sums of a filter's gradient in fp32, whose pixels are split among multiprocessors: A in tiles of
+ *             128 x 128, one on each of 132, B one on each pair, C of 64 x 64 on each, E of 64 x 256 on each pair
  *
  * and 16 bytes, the least that any answer has on top of its sum: so a block as large as the copies is too small. Which
  * sum it is follows from the shape, by comparisons that are written as in C:
@@ -32,6 +35,9 @@
  *             or in two dimensions with padding; 0
  *     w       what P is in percent of input and output, in bytes
  *     t       the side of F's squares
+ *     i       A's tiles
+ *
+ * A dash with a sum behind it is one where that much may be taken instead, and no comparison tells when.
  *
  * Programs that set deterministic or allow_tf32=False have rows of their own, in fp32; those of the driver hold with
  * deterministic, too.
@@ -48,6 +54,7 @@
 #include <string.h>
 
 enum { OPERAND_ALIGNMENT = 16, TILE = 128, MULTIPROCESSORS = 108, EXTRA = 16, FIRST_TF32 = 80 };
+enum { DRIVEN_MULTIPROCESSORS = 132, DRIVEN_PAIRS = DRIVEN_MULTIPROCESSORS / 2, HALF_TILE = 64, DOUBLE_TILE = 256 };
 enum { SINGLE = 4 /* bytes of fp32 */, MOST_SHARE = 1000000 /* percent; beyond it none is compared */ };
 
 static const struct cudnn_rule rules[] = {
@@ -58,6 +65,7 @@ static const struct cudnn_rule rules[] = {
 #define PLACE(letter) ((letter) - 'A')
 struct letters {
     double of[PLACE('z') + 1];
+    bool shape, bytes; /* those of comparisons, of sums were read */
 };
 
 static double
@@ -80,6 +88,26 @@ static double
 parts(double tiles, int waves)
 {
     return tiles >= 1 && tiles < waves * MULTIPROCESSORS ? (double)(int64_t)(waves * MULTIPROCESSORS / tiles) : 1;
+}
+
+static int64_t
+tiles_of(const struct kernel_shape *s, int rows, int columns)
+{
+    int64_t row = s->in[1] / s->groups * (int64_t)elements(s->weight, 2, s->rank);
+    return div_up(s->out[1], rows) * div_up(row, columns);
+}
+
+/* Bytes of the partial sums of a filter's gradient over m pixels, of tiles of which so many are made at a time. Those
+ * beyond full waves are split into as many parts as there is room for, if a part has pixels enough. */
+static double
+partial_sums(const struct kernel_shape *s, double m, int rows, int columns, int at_a_time)
+{
+    enum { ENOUGH = 784, FEW = 8 /* parts */, ENOUGH_OF_MORE = 1088, ENOUGH_BEHIND_WAVES = 256 };
+    int64_t tiles = tiles_of(s, rows, columns), left = tiles % at_a_time, room = left ? at_a_time / left : 0;
+    double few = m < FEW * ENOUGH ? m / ENOUGH : FEW, most = m / ENOUGH_OF_MORE;
+    most = tiles > at_a_time ? m / ENOUGH_BEHIND_WAVES : most > few ? most : few;
+    int64_t split = most < (double)room ? (int64_t)most : room;
+    return split > 1 ? (double)(left * split * rows * columns * SINGLE) : 0;
 }
 
 static bool
@@ -121,6 +149,9 @@ read_shape(struct letters *l, const struct kernel_shape *s)
 {
     double *n = l->of;
     int64_t in = s->in[1] / s->groups, out = s->out[1] / s->groups;
+    if (l->shape)
+        return;
+    l->shape = true;
     n[PLACE('c')] = (double)in;
     n[PLACE('k')] = (double)out;
     n[PLACE('g')] = (double)s->groups;
@@ -134,6 +165,7 @@ read_shape(struct letters *l, const struct kernel_shape *s)
     n[PLACE('v')] = divisor(out);
     n[PLACE('n')] = is_direct(s);
     n[PLACE('t')] = square(s);
+    n[PLACE('i')] = (double)tiles_of(s, TILE, TILE);
     n[PLACE('P')] = (double)SINGLE * (double)s->out[0] * n[PLACE('k')] * n[PLACE('d')];
     double bytes = dtypes[s->dtype].bits / 8.;
     double operands = bytes * (elements(s->in, 0, s->rank) + elements(s->out, 0, s->rank));
@@ -159,24 +191,42 @@ fourier(const struct kernel_shape *s, double side)
     return elements(s->out, 0, s->rank) + 2 * (in * out > operands ? in * out : operands) * side * (side + 2);
 }
 
+/* Bytes of the same of a forward pass, beside the filters. */
+static double
+fourier_forward(const struct kernel_shape *s, double side)
+{
+    double in = (double)s->in[1], out = (double)s->out[1], filters = in * out;
+    return SINGLE * (2 * filters + (double)s->out[0] * (in + out)) * side * (side + 2);
+}
+
 /* Then those of sums. */
 static void
 read_bytes(struct letters *l, const struct kernel_shape *s)
 {
     double *n = l->of;
     int64_t in = s->in[1] / s->groups;
+    if (l->bytes)
+        return;
+    l->bytes = true;
     int bytes = dtypes[s->dtype].bits / 8;
     int64_t unit = OPERAND_ALIGNMENT / bytes;
     n[PLACE('X')] = (double)(div_up(s->in[1], unit) * unit * bytes) * elements(s->in, 2, s->rank) * (double)s->in[0];
     n[PLACE('Y')] = (double)(div_up(s->out[1], unit) * unit * bytes) * n[PLACE('m')];
     n[PLACE('W')] = (double)(div_up(s->out[1], unit) * unit * div_up(in, unit) * unit * bytes) * n[PLACE('f')];
-    double tiles = (double)(div_up(s->out[1], TILE) * div_up((int64_t)n[PLACE('d')], TILE));
+    double tiles = n[PLACE('i')];
     n[PLACE('S')] = n[PLACE('W')] * parts(tiles, 1);
     n[PLACE('D')] = n[PLACE('W')] * parts(tiles, 2);
     n[PLACE('Q')] = n[PLACE('W')] * parts(tiles, 4);
     n[PLACE('T')] = is_plain_3x3(s) ? n[PLACE('W')] * 25 / 9 : 0;
     n[PLACE('V')] = SINGLE * winograd(s);
     n[PLACE('F')] = SINGLE * fourier(s, n[PLACE('t')]);
+    n[PLACE('G')] = n[PLACE('W')] + fourier_forward(s, n[PLACE('t')]);
+    if (s->kind != KERNEL_GRAD_WEIGHT)
+        return;
+    n[PLACE('A')] = partial_sums(s, n[PLACE('m')], TILE, TILE, DRIVEN_MULTIPROCESSORS);
+    n[PLACE('B')] = partial_sums(s, n[PLACE('m')], TILE, TILE, DRIVEN_PAIRS);
+    n[PLACE('C')] = partial_sums(s, n[PLACE('m')], HALF_TILE, HALF_TILE, DRIVEN_MULTIPROCESSORS);
+    n[PLACE('E')] = partial_sums(s, n[PLACE('m')], HALF_TILE, DOUBLE_TILE, DRIVEN_PAIRS);
 }
 
 /* A rule that was read: letter <= number ? yes : no, or a sum, or a dash. */
@@ -202,8 +252,8 @@ number(const char **at)
     return n;
 }
 
-/* rule: letter <= number ? rule : rule, or a dash, or a sum of letters, each maybe with a factor. *at moves behind
- * it. */
+/* rule: letter <= number ? rule : rule, or a dash, or a sum of letters, each maybe with a factor, or both. *at moves
+ * behind it. */
 static const struct rule_read *
 read_rule(struct arena *a, const char **at)
 {
@@ -221,7 +271,8 @@ read_rule(struct arena *a, const char **at)
     if (**at == '-') {
         r->dash = true;
         ++*at;
-        return r;
+        if (!isupper((unsigned char)**at))
+            return r;
     }
     for (bool more = true; more; more = *(*at)++ == '+') {
         double factor = isdigit((unsigned char)**at) ? number(at) : 1;
@@ -232,25 +283,23 @@ read_rule(struct arena *a, const char **at)
     return r;
 }
 
-/* -1: a dash. */
+/* -1: a dash; *most: bytes that may be taken instead. */
 static double
-evaluate(const struct rule_read *r, const struct kernel_shape *s)
+evaluate(const struct rule_read *r, const struct kernel_shape *s, struct letters *l, double *most)
 {
-    struct letters own = {0}, *l = &own;
     double sum = 0;
     bool bytes = false;
     read_shape(l, s);
     while (r->letter)
         r = l->of[PLACE(r->letter)] <= r->number ? r->yes : r->no;
-    if (r->dash)
-        return -1;
     for (int i = 0; i < r->nsummands; i++)
         bytes |= r->summand[i].letter != 0;
     if (bytes)
         read_bytes(l, s);
     for (int i = 0; i < r->nsummands; i++)
         sum += r->summand[i].factor * (r->summand[i].letter ? l->of[PLACE(r->summand[i].letter)] : 1);
-    return sum;
+    *most = r->dash ? sum : 0;
+    return r->dash ? -1 : sum;
 }
 
 enum { KINDS = 3 /* of kernels that have rules */ };
@@ -280,19 +329,38 @@ rule_of(struct machine *m, enum dtype t, bool last, bool driver)
     bool no_tf32 = !half && m->s->flags.no_tf32 && m->sm >= FIRST_TF32;
     bool deterministic = !half && !no_tf32 && !driver && m->s->flags.deterministic;
     for (int i = 0; i < COUNT(rules) && !*known && (half || t == DT_FLOAT); i++)
-        if (rules[i].sm == m->sm && rules[i].half == half && rules[i].last == last && rules[i].driver == driver &&
-            rules[i].deterministic == deterministic && rules[i].no_tf32 == no_tf32)
+        if (!rules[i].more && rules[i].sm == m->sm && rules[i].half == half && rules[i].last == last &&
+            rules[i].driver == driver && rules[i].deterministic == deterministic && rules[i].no_tf32 == no_tf32)
             *known = &rules[i];
     *known = *known ? *known : &none;
     return *known == &none ? NULL : *known;
 }
 
+/* The row that counts where r has a dash; NULL none. */
+static const struct cudnn_rule *
+next_rule(const struct cudnn_rule *r)
+{
+    return r + 1 < rules + COUNT(rules) && r[1].more ? r + 1 : NULL;
+}
+
+static void
+note_doubt(struct machine *m, double most)
+{
+    int64_t bytes = most < (double)MAX_STORAGE_BYTES ? (int64_t)most : MAX_STORAGE_BYTES;
+    m->cudnn.doubtful += bytes > 0;
+    m->cudnn.doubt = bytes > m->cudnn.doubt ? bytes : m->cudnn.doubt;
+}
+
 /* As a rule says, which is returned; NULL none does. */
 static const struct cudnn_rule *
-ruled(struct machine *m, const struct kernel_shape *s, bool driver, int64_t *bytes)
+ruled(struct machine *m, const struct kernel_shape *s, struct letters *l, bool driver, int64_t *bytes)
 {
     const struct cudnn_rule *r = rule_of(m, s->dtype, s->last, driver);
-    double n = r ? evaluate(rule_text(m, r, s->kind), s) : -1;
+    double n = -1, most = 0;
+    while (r && (n = evaluate(rule_text(m, r, s->kind), s, l, &most)) < 0) {
+        note_doubt(m, most);
+        r = next_rule(r);
+    }
     if (n > 0)
         n += EXTRA;
     *bytes = n < (double)MAX_STORAGE_BYTES ? (int64_t)n : MAX_STORAGE_BYTES;
@@ -309,8 +377,9 @@ int64_t
 cudnn_workspace(struct machine *m, const struct kernel_shape *s)
 {
     const struct cudnn_library *of = m->s->library;
+    struct letters l = {0};
     int64_t bytes = 0;
-    if (!(of && of->driver) && ruled(m, s, true, &bytes)) {
+    if (!(of && of->driver) && ruled(m, s, &l, true, &bytes)) {
         m->cudnn.driven++;
         return bytes;
     }
@@ -318,7 +387,7 @@ cudnn_workspace(struct machine *m, const struct kernel_shape *s)
         m->cudnn.asked++;
         return bytes;
     }
-    const struct cudnn_rule *r = ruled(m, s, false, &bytes);
+    const struct cudnn_rule *r = ruled(m, s, &l, false, &bytes);
     m->cudnn.ruled += r != NULL;
     m->cudnn.unknown += !r;
     if (r && (!m->cudnn.rule || m->cudnn.rule->most < r->most))

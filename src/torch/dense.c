@@ -693,8 +693,13 @@ real_of(enum dtype t)
 void
 run_fft_c2c(struct machine *m, struct frame *f)
 {
+    int64_t dims[RANK];
+    int n = arg_ints(f, 1, dims, RANK);
     pointwise_resolve(m, f, 0, 1);
-    transform_new(m, f, V(0)->dtype, V(0)->size, false);
+    const struct value *v = V(0);
+    transform_new(m, f, v->dtype, v->size, false);
+    if (v->rank && n)
+        transform_workspace(m, v, layout_dim(dims[n - 1], v->rank), false);
 }
 
 /* The last named dimension is halved, or grows back. */
@@ -712,6 +717,8 @@ run_fft_real(struct machine *m, struct frame *f)
     else if (v->rank && arg_int(f, 3, 0))
         size[last] = size[last] / 2 + 1;
     transform_new(m, f, inverse ? real_of(v->dtype) : complex_of(v->dtype), size, inverse);
+    if (v->rank && n)
+        transform_workspace(m, inverse ? f->out[0] : v, last, true);
 }
 
 /* Of complex numbers a real one: abs, angle. */

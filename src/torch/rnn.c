@@ -140,7 +140,8 @@ workspace_blocks(struct machine *m, const struct ask *q, struct workspaces *to)
     workspaces_add(to, 0);
 }
 
-/* Takes and gives back the workspace where the device is known, as those of convolutions; else notes it. */
+/* Takes and gives back the workspace where it counts, as those of convolutions; notes it where naming a device would
+ * make it count. */
 static void
 take_workspace(struct machine *m, const struct layers *l)
 {
@@ -149,7 +150,7 @@ take_workspace(struct machine *m, const struct layers *l)
             ask_blocks(m, &(struct ask){workspace_blocks, l, offsetof(struct layers, n), COUNT(l->n), l->n});
         return;
     }
-    int64_t bytes = workspace_bytes(l);
+    int64_t bytes = m->s->device ? 0 : workspace_bytes(l);
     if (m->cudnn.recurrent < bytes)
         m->cudnn.recurrent = bytes;
 }

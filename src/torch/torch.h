@@ -214,6 +214,8 @@ struct cudnn_use {
     int asked, driven;             /* the library answered; a row of the driver's did; */
     int ruled, unknown;            /* another did; nobody: counted as 0 */
     const struct cudnn_rule *rule; /* of the others that did the one with the largest error; NULL none */
+    int doubtful;                  /* may take another algorithm's instead, */
+    int64_t doubt;                 /* bytes of the largest of them */
     int64_t recurrent;             /* bytes of the largest workspace of recurrent layers that is not counted */
 };
 
@@ -733,6 +735,9 @@ void scan_workspace(struct machine *m, const struct value *v, int dim);
  * in cuDNN 9.19 on an H200 (norms.tsv of tests/oracle/h200.tar.xz), within 1 % where 8 divides the channels; a reserve
  * it has none there. Source: getCudnnBatchNormMode in cudnn/BatchNorm.cpp. */
 void batch_norm_workspace(struct machine *m, const struct value *x, bool backward);
+/* Takes and gives back what cuFFT takes for a transform along dim, where the device is known: of complex numbers, or x
+ * is the real side. More dimensions are taken to be as the last of them. */
+void transform_workspace(struct machine *m, const struct value *x, int dim, bool real);
 /* The gradient of an embedding's weight, like `weight`; what the sort takes is held by the running scope. */
 struct value *embedding_backward(struct machine *m, struct value *grad, struct value *indices,
                                  const struct value *weight);
@@ -940,6 +945,7 @@ struct cudnn_rule {
     int sm;                      /* compute capability x 10 */
     bool half, last;             /* 16-bit types; channels last */
     bool driver;                 /* what only a library with a CUDA driver tells */
+    bool more;                   /* what the row before has a dash for */
     bool deterministic, no_tf32; /* of --cudnn-flags; not of 16-bit types, to which they mean next to nothing */
     /* Errors of the sums over a net that the rule was not made from, forward and backward together, in percent: of half
      * of the nets at most the first, of 19 in 20 at most the second. Not of the driver's. */

@@ -3,8 +3,10 @@
  *
  * The rules are those of PyTorch's own host code for compute capability 9.0 (an H100: 132 multiprocessors). Fake
  * tensors take none of it. What CUB's device-wide algorithms ask for was read off PyTorch 2.11's allocator (CUDA 13)
- * over sizes from 4,096 to 2,000,000 elements.
+ * over sizes from 4,096 to 2,000,000 elements. Batch norm and Fourier transforms are cuDNN's and cuFFT's, as an H200
+ * told.
  */
+#include "base/setup.h"
 #include "torch/torch.h"
 
 #include <string.h>
@@ -455,4 +457,73 @@ batch_norm_workspace(struct machine *m, const struct value *x, bool backward)
     const struct batch_norm of = {dtype_is_half(x->dtype), backward};
     const int64_t number[] = {[NORM_ROWS] = value_elements(x) / x->size[1], [NORM_CHANNELS] = x->size[1]};
     ask_blocks(m, &(struct ask){batch_norm_blocks, &of, sizeof(of), COUNT(number), number});
+}
+
+/* ---- cuFFT ------------------------------------------------------------------------------------------------------- */
+
+/* Of lengths to 2,000 those whose real transforms have kernels of their own, powers of 2 aside: asked of the library of
+ * CUDA 13.0 (h200.tar.xz: fft.tsv). */
+static const short own_lengths[] = {
+    /* clang-format off */
+    3, 5, 6, 7, 9, 10, 11, 12, 13, 14, 15, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31, 33, 35, 36,
+    37, 40, 41, 42, 43, 44, 45, 47, 48, 49, 50, 53, 54, 55, 56, 59, 60, 61, 63, 66, 67, 68, 70, 71, 72, 73, 76, 77,
+    79, 80, 81, 83, 84, 88, 89, 90, 92, 96, 97, 99, 100, 101, 103, 104, 105, 107, 108, 109, 110, 112, 113, 120, 121,
+    125, 126, 127, 132, 135, 136, 140, 144, 150, 152, 156, 160, 162, 165, 168, 169, 175, 176, 180, 184, 189, 192,
+    198, 200, 210, 216, 220, 224, 225, 231, 232, 240, 243, 248, 250, 252, 260, 264, 270, 272, 275, 280, 288, 289,
+    297, 300, 304, 308, 315, 320, 324, 330, 336, 343, 350, 352, 360, 361, 364, 368, 378, 380, 384, 385, 392, 396,
+    400, 405, 416, 420, 432, 440, 441, 448, 450, 456, 462, 464, 468, 480, 486, 490, 495, 496, 504, 528, 529, 539,
+    540, 550, 560, 567, 576, 588, 594, 600, 616, 625, 630, 640, 648, 660, 672, 693, 704, 720, 729, 750, 756, 768,
+    770, 784, 792, 800, 810, 840, 841, 864, 875, 880, 891, 896, 924, 945, 960, 961, 972, 990, 1000, 1008, 1080,
+    1296, 1331, 1728, 1920,
+    /* clang-format on */
+};
+
+static bool
+has_own_kernels(int64_t length)
+{
+    bool own = (length & (length - 1)) == 0;
+    for (int i = 0; i < COUNT(own_lengths) && own_lengths[i] <= length; i++)
+        own |= own_lengths[i] == length;
+    return own;
+}
+
+/* Whether a complex transform goes by more than one pass, one of them of a large prime; primes themselves, and lengths
+ * that have a larger one, don't. */
+static bool
+has_large_factor(int64_t length)
+{
+    enum { SMALL = 31, LARGE = 127 };
+    int64_t rest = length, last = 0;
+    for (int64_t p = 2; p <= LARGE; p++)
+        for (; rest > 1 && rest % p == 0; rest /= p)
+            last = p;
+    return rest == 1 && last > SMALL && last < length;
+}
+
+struct transform {
+    int64_t bytes; /* of a complex number */
+    int64_t real;
+};
+enum { TRANSFORM_ELEMENTS, TRANSFORM_LENGTH };
+
+/* A copy of the data as complex numbers, two reals in each where the length is even. */
+static void
+transform_blocks(struct machine *m, const struct ask *q, struct workspaces *to)
+{
+    const struct transform *of = q->of;
+    const int64_t length = q->number[TRANSFORM_LENGTH], bytes = q->number[TRANSFORM_ELEMENTS] * of->bytes;
+    const int64_t halves = of->real && length % 2 == 0 ? 2 : 1;
+    (void)m;
+    workspaces_add(to, (of->real ? !has_own_kernels(length) : has_large_factor(length)) ? bytes / halves : 0);
+    workspaces_add(to, 0);
+}
+
+/* Source: _exec_fft in native/cuda/SpectralOps.cpp. */
+void
+transform_workspace(struct machine *m, const struct value *x, int dim, bool real)
+{
+    const struct transform of = {dtypes[x->dtype].bits / 8 * (real ? 2 : 1), real};
+    const int64_t number[] = {[TRANSFORM_ELEMENTS] = value_elements(x), [TRANSFORM_LENGTH] = x->size[dim]};
+    if (m->real && m->s->device && number[TRANSFORM_ELEMENTS] && number[TRANSFORM_ELEMENTS] < MAX_STORAGE_BYTES)
+        ask_blocks(m, &(struct ask){transform_blocks, &of, sizeof(of), COUNT(number), number});
 }

@@ -20,8 +20,8 @@ WITHOUT_CUDNN = range(740, 746)  # MiB of the context and cuBLAS; a convolution 
 BOUNDS = {  # percent: median, 95th percentile
     ("zoo", "without cuDNN", "allocated"): (0.0, 0.3),
     ("zoo", "without cuDNN", "reserved"): (0.2, 4),
-    ("zoo", "with cuDNN", "allocated"): (0.5, 8),
-    ("zoo", "with cuDNN", "reserved"): (5, 25),
+    ("zoo", "with cuDNN", "allocated"): (0.1, 2),
+    ("zoo", "with cuDNN", "reserved"): (2, 15),
     ("layers", "recurrent", "workspace"): (0.05, 5),
     ("layers", "recurrent", "reserve"): (0.0, 0.0),
     ("layers", "attention", "kernel"): (0.0, 0.0),

@@ -29,7 +29,10 @@ that it gives without one: convolutions.jsonl of h200.tar.xz. Products of matric
 being nothing, P, or a dash for what is said without a driver, and measured by two fits, each on every other shape, on
 the shapes that it has not; the rows are a fit on all. When small filters' gradients take transforms is in FILTERS, by
 hand, on the same shapes and on the requests of 16 training steps on that GPU, for they are too few for a fit. Without
-TF32 it is from 13 shapes that ran there (sweeps.jsonl).
+TF32 it is from 13 shapes that ran there (sweeps.jsonl), and so is FORWARDS, of which two took Fourier's. SPLITS is by
+hand, too: a filter's gradient splits its pixels among the multiprocessors there are, which the library knows with a
+driver alone. Its tiles are read off the same shapes and the requests of the zoo's convolution nets; what forward passes
+take without Y is from the library's answers.
 """
 import argparse, itertools, json, lzma, os, subprocess, sys, tempfile
 
@@ -351,9 +354,20 @@ def fit(np, nets, data, e, even):
 
 DRIVEN = [(80, ""), (90, ""), (90, "no-tf32")]
 PRODUCTS, TAKEN = "ckpmow", ["0", "P", "-"]
-FOURIER = "c<=24?-:k<=24?-:k<=100?p<=1089?t<=128?F:t<=256?o<=20000000?-:F:-:-:-"
+FOURIER = "c<=24?-:k<=24?-:k<=100?p<=1089?t<=128?F:t<=256?o<=20000000?-:F:-:f<=9?-:c<=100?p<=4096?-F:-:-:-"
+TO_64 = "f<=9?c<=32?m<=11999?-:p<=4096?X+W:-:c<=56?-:s<=1?p<=196?-:p<=784?m<=16384?X+W:-:p<=4096?m<=66000?X+W:-:-:-:-"
+OF_PRODUCTS = "n<=0?k<=192?X+Y+B:m<=6272?X+Y+B:X+Y+A:m<=8191?-:k<=192?X+Y+B:X+Y+A"
+SPLITS = {
+    "fwd": f"g<=1?f<=1?n<=0?c<=64?0:-:-:c<=29?-:c<=96?k<=56?-:k<=64?c<=64?{TO_64}:-:k<=112?-:k<=128?s<=1?m<=45999?-:"
+    "X+W:m<=11999?-:X+W:-:-:-",
+    "dgrad": "g<=1?f<=1?n<=0?c<=64?0:c<=128?p<=49?-:0:-:-:-:-",
+    "wgrad": f"g<=1?c<=24?-:k<=24?-:o<=300000000?-:f<=1?{OF_PRODUCTS}:f<=9?k<=64?c<=64?X+Y+W+C:m<=32768?X+Y+W+C:"
+    "X+Y+W+E:i<=5?X+Y+W+B:i<=18?m<=12544?X+Y+W+B:X+Y+W+A:i<=32?X+Y+W+B:i<=36?X+Y+W+A:i<=72?m<=3136?X+Y+W:X+Y+W+B:"
+    "i<=144?X+Y+W+A:X+Y+W:-:-",
+}
 FILTERS = {(90, ""): f"f<=8?{FOURIER}:f<=9?m<=4095?p<=48?-:d<=3456?o<=10000000?-:o<=1000000000?V:-:-:-:{FOURIER}",
            (90, "no-tf32"): "f<=8?-:f<=9?c<=3?-:V:-"}
+FORWARDS = {(90, "no-tf32"): "f<=8?-:f<=9?c<=100?-:k<=100?-:c<=256?k<=256?t<=32?p<=783?-:G:t<=64?p<=3135?-:G:-:-:-:-"}
 
 
 def is_product(s):
@@ -390,12 +404,18 @@ def driver(a):
     for (sm, setting), t in itertools.product(DRIVEN, ("f32", "bf16")):
         if not is_asked(sm, t, setting):
             continue
-        filters = FILTERS.get((sm, setting), "-") if t == "f32" else "-"
-        rest = {k: (f"{texts[t, k]}:" if not setting else "-:") + (filters if k == "wgrad" else "-") for k in KINDS}
+        own = {"fwd": FORWARDS, "dgrad": {}, "wgrad": FILTERS} if t == "f32" else dict.fromkeys(KINDS, {})
+        rest = {k: ("-" if setting else texts[t, k]) + ":" + own[k].get((sm, setting), "-") for k in KINDS}
         print(f"{{.sm = {sm}, .half = {str(t != 'f32').lower()}, .last = false, .driver = true,"
               f"{' .no_tf32 = true,' if setting else ''}\n .workspace = {{")
-        print(",\n".join("\n".join(f'     "{line}"' for line in folded(f"n<=0?-:f<=1?{rest[k]}"))
-                         for k in KINDS) + "}},")
+        print_rules({k: f"n<=0?-:f<=1?{rest[k]}" for k in KINDS})
+        if (sm, t, setting) == (90, "f32", ""):
+            print("{.more = true,\n .workspace = {")
+            print_rules(SPLITS)
+
+
+def print_rules(texts):
+    print(",\n".join("\n".join(f'     "{line}"' for line in folded(texts[k])) for k in KINDS) + "}},")
 
 
 def folded(s, width=106):
@@ -432,7 +452,7 @@ def rule(a):
         flag = f" .{setting.replace('-', '_')} = true," if setting else ""
         print(f"{{.sm = {sm}, .half = {str(half).lower()}, .last = {str(layout == 'nhwc').lower()},{flag} "
               f".median = {at(.5)}, .most = {at(.95)},\n .workspace = {{")
-        print(",\n".join("\n".join(f'     "{line}"' for line in folded(texts[k])) for k in KINDS) + "}},")
+        print_rules(texts)
         print(sm, have, layout, setting, f"{len(errors)} sums, all together {ratio:.3f} of what the library says",
               file=sys.stderr)
 
