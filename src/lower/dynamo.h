@@ -18,7 +18,7 @@ struct record {
         bool casts;                     /* one of the two lines may cast: casts.c */
         uint64_t endings;               /* python_endings of the line */
         bool drops;                     /* a line says dropout */
-        int forwards;                   /* frames of a program's forward(), none of which a line calls by that name */
+        int forwards;                   /* count_forwards of it */
         unsigned says;                  /* as bits, of the words that lowerings look for in the whole stack */
         const char *location, **frames; /* struct call's */
         bool drawn;                     /* arithmetic.c has read the line: */

@@ -185,14 +185,35 @@ says(const char *stack)
     return stack && python_keeps(stack) ? bits | SAYS_KEEPS : bits;
 }
 
+/* Whether a line calls something by its bare name, with arguments: "spike(x)", no "self.act(x)" and no "Act()(x)". */
+static bool
+calls_bare(const char *line, const char *end)
+{
+    const char *name = NULL;
+    for (const char *p = line; p < end; p++) {
+        const bool letter = isalnum((unsigned char)*p) || *p == '_';
+        if (*p == '(' && name && p[1] != ')' && (name == line || !strchr(".)]", name[-1])))
+            return true;
+        name = !letter ? NULL : name ? name : p;
+    }
+    return false;
+}
+
+/* Frames of a program's forward(), the last of which a line calls by a bare name, as modules hardly are. */
 static int
 count_forwards(const char *stack)
 {
     static const char frame[] = ", in forward\n";
     int n = 0;
-    for (const char *p = stack; p && (p = strstr(p, frame)); p += strlen(frame))
+    const char *last = stack, *above = stack;
+    for (const char *p = stack; p && (p = strstr(p, frame)); p += strlen(frame)) {
+        above = last;
+        last = p + strlen(frame);
         n++;
-    return n && (strstr(stack, ".forward(") || strstr(stack, "torch/")) ? 0 : n;
+    }
+    const bool other = n < 2 || strstr(stack, ".forward(") || strstr(stack, "torch/");
+    const char *end = other ? NULL : strstr(above, "File \"");
+    return end && calls_bare(above + strspn(above, " "), end) ? n : 0;
 }
 
 static struct traced
