@@ -1970,6 +1970,38 @@ is_element(const char *name, size_t len)
     return name[len] == '[' && name[len + 1 + python_name(name + len + 1)] == ']';
 }
 
+/* The slot that a call reads in the n-th place; -1 none. */
+static int
+nth_read(const struct call *c, int n)
+{
+    struct call_reads r = {c};
+    int slot = next_read(&r);
+    while (slot >= 0 && n--)
+        slot = next_read(&r);
+    return slot;
+}
+
+/* The last call before the reader's line runs again and reads another tensor in that place: a line without calls has
+ * given the name that. Lists over which a loop goes hold theirs. */
+static int
+given_another(struct tracer *t, int user, int level, int until)
+{
+    const struct call *c = &t->p->calls[user];
+    const struct stack *made = &t->stacks[t->maker[t->slot]];
+    int place = 0;
+    if (made->n > level && strncmp(made->at[level].text, "for ", 4) == 0)
+        return until;
+    while (nth_read(c, place) >= 0 && nth_read(c, place) != t->slot)
+        place++;
+    for (int k = statement_last(t, user, level) + 1; k <= until; k++) {
+        t->steps++;
+        if (same_call(t, k, user) && inside(&t->stacks[user], level, &t->stacks[k]) &&
+            nth_read(&t->p->calls[k], place) != t->slot)
+            return k - 1;
+    }
+    return until;
+}
+
 /* What the reader's line calls it, which no line was seen to bind: the last call before a line binds that anew. */
 static int
 alias_end(struct tracer *t, int user, int level, const char **by)
@@ -1986,9 +2018,11 @@ alias_end(struct tracer *t, int user, int level, const char **by)
         if (number || (p == s->text && collects(p))) /* of an element, or the list that gets another */
             continue;
         const char *name = arena_strn(t->p->arena, p, len);
-        int until =
-            !is_element(p, len) && bound_before(t, user, level, name, given) ? -1 : local_end(t, user, level, name);
+        int until = !is_element(p, len) && bound_before(t, user, level, name, given) ? -1
+                    : binds(s, name)                                                 ? statement_last(t, user, level)
+                                                                                     : local_end(t, user, level, name);
         until = emptied(t, user, level, name, until);
+        until = p[len] == '[' ? until : given_another(t, user, level, until);
         if (until > end) {
             end = until;
             *by = name;
@@ -2864,13 +2898,13 @@ stored_again(struct tracer *t, int i, int level, const char *list, int slot, int
     return same;
 }
 
-/* Whether the line has "x[i]" of that list. */
+/* Whether the line has "x[i]" of that list, and no "x[0]". */
 static bool
 reads_element(const struct spot *s, const char *list)
 {
     size_t n = strlen(list), len;
     for (const char *p = s->text; (p = next_name_read(s, p, &len)); p += len)
-        if (len == n && strncmp(p, list, n) == 0 && is_element(p, len))
+        if (len == n && strncmp(p, list, n) == 0 && is_element(p, len) && !isdigit((unsigned char)p[len + 1]))
             return true;
     return false;
 }
