@@ -12,7 +12,6 @@
 #include "torch/torch.h"
 
 #include <ctype.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* ---- layers of a list -------------------------------------------------------------------------------------------- */
@@ -23,9 +22,14 @@ struct repeat { /* two modules of one class, one behind the other in a list, wit
     const struct param **param; /* per slot */
     bool *of, *of_again;        /* per call of the program: whether it is one of theirs */
     int *twin;                  /* per call of the first one, that of the second; -1 none */
-    struct names *slots;        /* of the first one, each with the second's */
+    int *slot;                  /* per slot of the first one, that of the second; -1 none */
     int first;                  /* slot of what is put back */
     bool sized, weighed;        /* what their calls make, and their parameters, have the same sizes */
+    int nlike, cap_like;
+    struct like {
+        struct param *own;
+        const struct param *of;
+    } * like; /* parameters that are read by what is put back, and those of the first module */
 };
 
 /* What is to the second module what that is to the first; the path itself where the loop is. */
@@ -36,17 +40,11 @@ path_there(const struct repeat *r, const char *path)
     return moved ? moved : path;
 }
 
-static int
-twin_slot(const struct repeat *r, int slot)
-{
-    return names_find(r->slots, arena_printf(r->d->l->a, "%d", slot));
-}
-
 static void
 pair_slots(struct repeat *r, int slot, int twin)
 {
-    if (twin_slot(r, slot) < 0)
-        names_put(r->slots, arena_printf(r->d->l->a, "%d", slot), twin);
+    if (r->slot[slot] < 0)
+        r->slot[slot] = twin;
 }
 
 /* Whether they read the same: the parameters of each, and what is known to be of both. */
@@ -57,7 +55,7 @@ read_twins(const struct repeat *r, const struct call *c, const struct call *othe
     int a, b = -1;
     while ((a = next_read(&reads)) >= 0 && (b = next_read(&twins)) >= 0) {
         const struct param *q = r->param[a], *o = r->param[b];
-        const int twin = q ? -1 : twin_slot(r, a);
+        const int twin = q ? -1 : r->slot[a];
         if (!q != !o || (q && strcmp(path_there(r, q->name), o->name) != 0) || (twin >= 0 && twin != b))
             return false;
     }
@@ -156,17 +154,14 @@ is_unread(const struct repeat *r)
 static int
 twin_operand(struct repeat *r, int slot)
 {
-    const struct program *p = r->d->l->p;
     const struct param *q = slot < r->first ? r->param[slot] : NULL;
     const char *path = q ? path_moved(r->d->l->a, q->name, r->module, r->again) : NULL;
     struct param *own = path ? params_called(r->d, path) : NULL;
     if (!path)
-        return q ? slot : twin_slot(r, slot);
+        return q ? slot : r->slot[slot];
     if (!own || (own->rank < 0 && !r->weighed))
         return -1;
-    params_sized(r->d->l, own, q->rank, q->size);
-    own->dtype = q->dtype;
-    r->d->referenced[own - p->params] = true;
+    *PUSH(r->d->l->a, r->like, r->nlike, r->cap_like) = (struct like){own, q};
     return own->slot;
 }
 
@@ -239,9 +234,13 @@ put_back(struct repeat *r)
             return;
         behind[n++] = last;
     }
+    for (const struct like *k = r->like; k < r->like + r->nlike; k++) {
+        params_sized(r->d->l, k->own, k->of->rank, k->of->size);
+        k->own->dtype = k->of->dtype;
+        r->d->referenced[k->own - p->params] = true;
+    }
     program_assume(p, ALTERNATIVE_UNREAD,
-                   "the last of several layers makes what the others hand on, though nobody "
-                   "reads it");
+                   "the last of several layers makes what the others hand on, though nobody reads it");
     for (int i = 0; i < n && !setup_instead(r->d->l->s, ALTERNATIVE_UNREAD); i++) {
         const int at = behind[i] + 1 + i;
         lower_call_at(r->d->l, at, at - 1, made[i].target, 0);
@@ -285,8 +284,9 @@ is_repeat(struct repeat *r, struct arena *a, bool loop)
     r->of = NEWN(a, bool, n);
     r->of_again = NEWN(a, bool, n);
     r->twin = NEWN(a, int, n);
-    r->slots = names_new(a);
     r->first = r->d->l->p->nslots;
+    r->slot = NEWN(a, int, r->first);
+    memset(r->slot, -1, sizeof(int) * (size_t)r->first);
     r->sized = r->weighed = true;
     find_calls(r, loop);
     return find_twins(r) && is_unread(r);
