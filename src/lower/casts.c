@@ -418,11 +418,12 @@ typed_after(struct arena *a, const char *line)
     return name;
 }
 
-/* Where its type stands of what a call makes in fp32 of no tensor; -1 none. */
+/* Where its type stands of what a call makes in fp32 of no tensor, or of one's sizes; -1 none. */
 static int
 made_in(const struct call *c)
 {
-    int at = c->op && c->op->takes && !*c->op->takes ? aten_arg(c->op, "dtype") : -1;
+    const bool makes = c->op && (c->op->takes ? !*c->op->takes : !c->op->grad);
+    int at = makes ? aten_arg(c->op, "dtype") : -1;
     return at >= 0 && at < c->nargs && c->args[at].kind == ARG_DTYPE && c->args[at].i == DT_FLOAT ? at : -1;
 }
 

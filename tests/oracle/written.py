@@ -53,6 +53,8 @@ MADE = {  # what is made in the type of another tensor
     "return self.b(torch.cat([h[..., 32:], z], dim=-1))",
     "made_rand": "keep = torch.rand(h.shape[0], 1, 1, dtype=h.dtype, device=h.device) + 0.5\n        "
     "return self.b(h * keep)",
+    "made_like": "z = torch.zeros_like(x, dtype=h.dtype)\n        "
+    "return self.b(torch.cat([h[..., 64:], z], dim=-1))",
     "made_new": "return self.b(h * h.new_ones(h.shape[0], 8, 1))",
     "made_path": "return self.b(drop_path(h, .1, self.training))",
 }
