@@ -56,7 +56,7 @@ struct call {
     bool in_place;       /* writes over its first argument: relu_, += */
     bool no_grad, no_autocast; /* the program has switched either off */
     bool in_loss;              /* the loss function runs it, not the model */
-    const char *unread; /* the module that makes it for nobody, so that the file has it not; NULL none */
+    const char *unread;        /* the module that makes it for nobody, so that the file has it not; NULL none */
     bool either_type;          /* in fp32 as far as a line shows: it may have another tensor's type */
     enum anew {
         ANEW_NOT,

@@ -3492,7 +3492,7 @@ python_holds(const struct program *p, unsigned most, const char ***by)
             }
             const int root = maker[t.object[slot]];
             int level;
-            const char *list = list_of(&t, root, i, name, &level), *own = name;
+            const char *list = root < 0 ? NULL : list_of(&t, root, i, name, &level), *own = name;
             if (list && strcmp(list, name) != 0 && (last = local_end(&t, i, level, list)) > end) {
                 name = list;
                 end = last;
