@@ -13,14 +13,7 @@
 #include <assert.h>
 #include <string.h>
 
-enum {
-    MIN_BLOCK = 512,
-    SMALL = 1 << 20,
-    SMALL_SEGMENT = 2 << 20,
-    LARGE_FROM = 10 << 20,
-    LARGE_SEGMENT = 20 << 20,
-    ROUND = 2 << 20
-};
+enum { MIN_BLOCK = 512, SMALL_SEGMENT = 2 << 20, LARGE_FROM = 10 << 20, LARGE_SEGMENT = 20 << 20, ROUND = 2 << 20 };
 
 /* Free blocks by (bytes, address), in bins of sizes: eight for each power of two. Most bins have none or one. */
 enum { BIN_BITS = 3 };
@@ -55,7 +48,7 @@ heap_clear(struct heap *h)
         struct pool *p = h->of[large] = &h->pool[large];
         p->large = large;
         p->page = large ? LARGE_SEGMENT : SMALL_SEGMENT;
-        p->least = large && !h->expandable ? SMALL + 1 : MIN_BLOCK;
+        p->least = large && !h->expandable ? HEAP_SMALL + 1 : MIN_BLOCK;
     }
 }
 
@@ -177,7 +170,9 @@ pool_remove(struct pool *p, struct block *b)
 static int64_t
 segment_bytes(int64_t bytes)
 {
-    return bytes <= SMALL ? SMALL_SEGMENT : bytes < LARGE_FROM ? LARGE_SEGMENT : (bytes + ROUND - 1) / ROUND * ROUND;
+    return bytes <= HEAP_SMALL  ? SMALL_SEGMENT
+           : bytes < LARGE_FROM ? LARGE_SEGMENT
+                                : (bytes + ROUND - 1) / ROUND * ROUND;
 }
 
 /* What follows the first bytes of a block as a block of its own. */

@@ -874,11 +874,11 @@ struct block {
     uint16_t bin;  /* where a free one stands; 0: it is taken */
     bool unmapped; /* addresses of an expandable range without memory */
 };
-/* Whether a request is one for the pool of large ones. */
+enum { HEAP_SMALL = 1 << 20 /* bytes of the largest request for the pool of small ones */ };
 static inline bool
 heap_is_large(int64_t bytes)
 {
-    return bytes > 1 << 20;
+    return bytes > HEAP_SMALL;
 }
 /* A block for that many bytes. */
 struct block *heap_malloc(struct heap *h, int64_t bytes);
