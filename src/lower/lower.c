@@ -62,15 +62,17 @@ doubt_unrecorded(struct graph *g)
     }
 }
 
-/* Whether a forward() ran there that is no module's, as the node says that had the call's frames first. */
-static bool
-runs_function(const struct lowering *l, const struct call *c)
+/* The stacks of nodes in whose frames a forward() ran that is no module's. NULL there are none. */
+static struct names *
+functions_of(const struct lowering *l, struct arena *a)
 {
-    const struct graph *g = l->g;
-    for (int i = 0; i < g->nn; i++)
-        if (g->n[i].stack == c->stack && g->n[i].scopes == c->scopes)
-            return fx_record(l, i)->says & SAYS_FUNCTION;
-    return false;
+    struct names *stacks = fx_says(l, SAYS_FUNCTION) ? names_new(a) : NULL;
+    for (int i = 0; i < l->g->nn && stacks; i++) {
+        const char *stack = l->g->n[i].stack;
+        if (stack && fx_record(l, i)->says & SAYS_FUNCTION && names_find(stacks, stack) < 0)
+            names_put(stacks, stack, i);
+    }
+    return stacks;
 }
 
 /* torch.no_grad, torch.autocast and torch.autograd.Function leave their operators, but not which of them it was: the
@@ -80,14 +82,15 @@ static void
 doubt_traced(const struct lowering *l)
 {
     const struct program *p = l->p;
-    const bool functions = fx_says(l, SAYS_FUNCTION);
     struct arena *own = arena_new();
+    const struct names *functions = functions_of(l, own);
     bool *grows = lower_trained(p, own);
     for (int i = 0; i < p->ncalls; i++) {
         const struct call *c = &p->calls[i];
         bool reads = lower_grows(c, grows);
         const char *stack = reads && c->stack ? c->stack : "", *applied = strstr(stack, ".apply(");
-        const bool function = (applied && strstr(applied, "\n  File ")) || (functions && *stack && runs_function(l, c));
+        const bool function =
+            (applied && strstr(applied, "\n  File ")) || (functions && names_find(functions, stack) >= 0);
         const char *why = function
                               ? "it runs in an autograd.Function, and the file does not say what that keeps for its "
                                 "backward"
