@@ -2484,11 +2484,14 @@ lost_duplicate(struct dynamo *d, const struct group *g, const char *name, int sl
     if (number ? !reads_twin(d, g, name, number, maker) : spelled_as(name, "add") && adds_up(fx_line_at(d, g->last)))
         return resolve_identity(d, g, name, slot);
     int nth = 0;
-    while (item && maker && nth < maker->nouts - 1 && maker->outs[nth] != slot)
-        nth++;
-    const struct call *twin = item && maker ? called_again(p, maker, name = first_item(d->l->a, name, nth)) : NULL;
-    if (twin)
-        return twin->outs[nth];
+    if (item && maker) {
+        while (nth < maker->nouts - 1 && maker->outs[nth] != slot)
+            nth++;
+        name = first_item(d->l->a, name, nth);
+        const struct call *twin = called_again(p, maker, name);
+        if (twin)
+            return twin->outs[nth];
+    }
     if (!maker || maker->outs[nth] != slot || (!item && !spelled_after(name, maker->target))) {
         int norm = maker && target_named(maker->target, "_weight_norm_interface") ? norm_again(d, g, name) : -1;
         return norm >= 0 ? norm : resolve_identity(d, g, name, slot);
