@@ -2362,8 +2362,8 @@ carried(const struct tracer *t, int from, int user, const char **by)
         const struct spot *s = &t->stacks[from].at[round->level];
         if (level <= round->level || round->end >= user || round->end == from || !round_at(t, user, round->level))
             continue;
-        for (int k = s->nbindings - 1; k >= 0 && s->nbindings > 1; k--)
-            if (s->binding[k].of == s->nbindings && mentions(s, s->binding[k].name)) {
+        for (int k = s->nbindings - 1; k >= 0; k--)
+            if (s->nbindings > 1 && s->binding[k].of == s->nbindings && mentions(s, s->binding[k].name)) {
                 *by = arena_str(t->p->arena, s->binding[k].name);
                 return round->level;
             }
@@ -2886,8 +2886,6 @@ stored_again(struct tracer *t, int i, int level, const char *list, int slot, int
     if (!part)
         return false;
     const char *end = statement_end(text), *value = stores(text) + strlen("] = ");
-    if (other_number(t, t->maker[slot], i, level))
-        return false;
     *last = statement_last(t, i, level);
     if (*last == i && next_read(&(struct call_reads){&t->p->calls[i]}) == slot && !strncmp(value, part, target))
         return true;
@@ -2916,7 +2914,7 @@ stored_behind(struct tracer *t, int i, int level, const char *list, int slot, in
 {
     const struct stack *s = &t->stacks[i], *m = &t->stacks[t->maker[slot]];
     if (level + 1 >= s->n || !s->at[level].nbindings || !*s->at[level].calls || binds(&s->at[level], list) ||
-        !reads_element(&s->at[level], list) || other_number(t, t->maker[slot], i, level))
+        !reads_element(&s->at[level], list))
         return false;
     *last = statement_last(t, i, level);
     if (m->n > level && same_spot(&m->at[level], &s->at[level]))
@@ -3508,7 +3506,7 @@ python_holds(const struct program *p, unsigned most, const char ***by)
             const struct stack *put = &t.stacks[maker[slot]];
             int common = runs_apart(&t, maker[slot], i);
             const char *left = list ? list : own ? own : common < put->n ? put_into(t.a, put->at[common].text) : NULL;
-            if (left &&
+            if (left && !other_number(&t, maker[slot], i, common) &&
                 (stored_again(&t, i, common, left, slot, &last) || stored_behind(&t, i, common, left, slot, &last))) {
                 out_of[slot] = left;
                 out_at[slot] = last;
