@@ -464,7 +464,6 @@ states_of(const struct planner *x)
     return bytes;
 }
 
-/* most: of peaks above it nothing more is wanted. */
 /* What a plan holds at least: until the backward pass comes to one of its regions, what others than these made lives as
  * it does in the step. */
 static int64_t
@@ -488,6 +487,7 @@ least_of(const struct planner *x, const struct program *p)
     return most;
 }
 
+/* most: of peaks above it nothing more is wanted. */
 static struct measured
 run_plan_below(struct planner *x, const struct level *l, const unsigned char *option, int64_t most)
 {
