@@ -496,7 +496,9 @@ run_plan_below(struct planner *x, const struct level *l, const unsigned char *op
     s.most = most;
     s.besides = states_of(x);
     put_regions(x, l, option, &p);
-    return least_of(x, &p) > most ? (struct measured){.allocated = INT64_MAX} : measure_step(&p, &s, NULL, NULL);
+    if (least_of(x, &p) > most)
+        return (struct measured){.allocated = INT64_MAX};
+    return measure_step(&p, &s, NULL, NULL);
 }
 
 static struct measured
