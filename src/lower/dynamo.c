@@ -199,7 +199,7 @@ lower_dynamo(struct lowering *l)
     }
     masks_sweep(&d);
     lower_lost_outputs(&d);
-    unread_layers(&d);
+    unread_put_back(&d);
     params_tie(&d);
     if (fx_says(l, SAYS_EVAL))
         traced_lines(l);

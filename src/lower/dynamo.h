@@ -230,10 +230,16 @@ void casts_further(struct dynamo *d, const struct group *g, const char *target, 
 void casts_made(struct lowering *l);
 int casts_result(struct dynamo *d, const struct group *g, int operand, int slot);
 
+/* ---- folded.c: what a line computes of a parameter --------------------------------------------------------------- */
+
+/* The slot of what the group's line computes of one parameter, or of what its function made of one before, and of
+ * numbers, where the last operator is that of a folded constant; -1 nothing. */
+int folded_expression(struct dynamo *d, const struct group *g, const char *stem, const struct tensor *t);
+
 /* ---- unread.c: what nobody reads --------------------------------------------------------------------------------- */
 
-/* Puts back the calls that the last of several layers made for nobody. */
-void unread_layers(struct dynamo *d);
+/* Puts back the calls that the last of several layers, or of a loop's rounds, made for nobody. */
+void unread_put_back(struct dynamo *d);
 
 /* ---- params.c: parameters ---------------------------------------------------------------------------------------- */
 

@@ -2,7 +2,7 @@
 /* unread.c - what a model computes and nobody reads: the exporter leaves it out, and PyTorch runs it.
  *
  * The last of several layers often makes for nobody what the others hand on, "return x + a, e + b". It has the calls of
- * the layer before, but for these, which are put back.
+ * the layer before, but for these, which are put back. So does a loop's last round, "y = read(m); m = write(m, x)".
  *
  * A line that runs in several modules of a class, or several times, makes the same calls each time. Where one time it
  * made some of them and not the others, these were made for nobody: "return a @ w, b @ w" of which one result is read.
@@ -12,13 +12,15 @@
 #include "torch/torch.h"
 
 #include <ctype.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* ---- layers of a list -------------------------------------------------------------------------------------------- */
 
-struct repeat { /* two modules of one class, one behind the other in a list, with what the loop does behind each */
+struct repeat { /* two modules of one class, one behind the other in a list, with what the loop does behind each; or two
+                 * rounds of a loop */
     struct dynamo *d;
-    const char *module, *again;
+    const char *module, *again; /* empty: rounds */
     const struct param **param; /* per slot */
     bool *of, *of_again;        /* per call of the program: whether it is one of theirs */
     int *twin;                  /* per call of the first one, that of the second; -1 none */
@@ -36,7 +38,7 @@ struct repeat { /* two modules of one class, one behind the other in a list, wit
 static const char *
 path_there(const struct repeat *r, const char *path)
 {
-    const char *moved = path_moved(r->d->l->a, path, r->module, r->again);
+    const char *moved = *r->module ? path_moved(r->d->l->a, path, r->module, r->again) : NULL;
     return moved ? moved : path;
 }
 
@@ -155,7 +157,7 @@ static int
 twin_operand(struct repeat *r, int slot)
 {
     const struct param *q = slot < r->first ? r->param[slot] : NULL;
-    const char *path = q ? path_moved(r->d->l->a, q->name, r->module, r->again) : NULL;
+    const char *path = q && *r->module ? path_moved(r->d->l->a, q->name, r->module, r->again) : NULL;
     struct param *own = path ? params_called(r->d, path) : NULL;
     if (!path)
         return q ? slot : r->slot[slot];
@@ -212,14 +214,15 @@ make_twin(struct repeat *r, struct call *c)
         pair_slots(r, outs[k], c->outs[k]);
     const struct module *m = &l->p->modules[c->scope];
     c->scope = lower_module(l, path_there(r, m->path), m->type);
-    c->scopes = c->scopes ? scopes_moved(r, c->scopes) : NULL;
+    c->scopes = c->scopes && *r->module ? scopes_moved(r, c->scopes) : c->scopes;
     c->name = NULL;
     c->unread = r->again;
     return true;
 }
 
+/* certain: nothing else can have left it out. */
 static void
-put_back(struct repeat *r)
+put_back(struct repeat *r, bool certain)
 {
     struct program *p = r->d->l->p;
     const int ncalls = p->ncalls;
@@ -239,9 +242,10 @@ put_back(struct repeat *r)
         k->own->dtype = k->of->dtype;
         r->d->referenced[k->own - p->params] = true;
     }
-    program_assume(p, ALTERNATIVE_UNREAD,
-                   "the last of several layers makes what the others hand on, though nobody reads it");
-    for (int i = 0; i < n && !setup_instead(r->d->l->s, ALTERNATIVE_UNREAD); i++) {
+    if (!certain)
+        program_assume(p, ALTERNATIVE_UNREAD,
+                       "the last of several layers makes what the others hand on, though nobody reads it");
+    for (int i = 0; i < n && (certain || !setup_instead(r->d->l->s, ALTERNATIVE_UNREAD)); i++) {
         const int at = behind[i] + 1 + i;
         lower_call_at(r->d->l, at, at - 1, made[i].target, 0);
         p->calls[at] = made[i];
@@ -265,7 +269,6 @@ find_calls(struct repeat *r, bool loop)
     for (int c = 0; c < p->ncalls; c++) {
         r->of[c] = path_within(p->modules[p->calls[c].scope].path, r->module);
         r->of_again[c] = path_within(p->modules[p->calls[c].scope].path, r->again);
-        r->twin[c] = -1;
         first = first < 0 && r->of_again[c] ? c : first;
         last = r->of[c] ? c : last;
     }
@@ -276,23 +279,30 @@ find_calls(struct repeat *r, bool loop)
     }
 }
 
-/* Whether they differ by what nobody reads. */
-static bool
-is_repeat(struct repeat *r, struct arena *a, bool loop)
+static void
+begin(struct repeat *r, struct arena *a)
 {
     const size_t n = (size_t)r->d->l->p->ncalls;
     r->of = NEWN(a, bool, n);
     r->of_again = NEWN(a, bool, n);
     r->twin = NEWN(a, int, n);
+    memset(r->twin, -1, sizeof(int) * n);
     r->first = r->d->l->p->nslots;
     r->slot = NEWN(a, int, r->first);
     memset(r->slot, -1, sizeof(int) * (size_t)r->first);
     r->sized = r->weighed = true;
+}
+
+/* Whether they differ by what nobody reads. */
+static bool
+is_repeat(struct repeat *r, struct arena *a, bool loop)
+{
+    begin(r, a);
     find_calls(r, loop);
     return find_twins(r) && is_unread(r);
 }
 
-void
+static void
 unread_layers(struct dynamo *d)
 {
     struct program *p = d->l->p;
@@ -315,9 +325,167 @@ unread_layers(struct dynamo *d)
             continue;
         struct repeat r = {.d = d, .module = m->path, .again = again->path, .param = program_params(p, a)};
         if (is_repeat(&r, a, true) || (calls[last[i].own] < calls[last[i].before] && is_repeat(&r, a, false)))
-            put_back(&r);
+            put_back(&r, false);
     }
     arena_free(a);
+}
+
+/* ---- rounds of a loop -------------------------------------------------------------------------------------------- */
+
+/* A loop in the run of a function, where a line runs again behind a later one. */
+struct loop {
+    int level, line;           /* the frame that has it, and the line of a round's first call */
+    int earlier, before, last; /* the first calls of its last three rounds; of two, the first one's twice */
+};
+
+/* The first level at which their frames differ; ends at the shorter one's. */
+static int
+part_at(const char **frames, const char **other)
+{
+    int k = 0;
+    while (frames[k] && other[k] && (frames[k] == other[k] || strcmp(frames[k], other[k]) == 0))
+        k++;
+    return k;
+}
+
+/* The line of the loop in which the call runs; 0 it doesn't, or not in its run of the function. */
+static int
+line_in(const struct program *p, const struct loop *o, const struct call *c)
+{
+    const char **own = p->calls[o->last].frames, **there = c->frames;
+    if (!there)
+        return 0;
+    const int k = part_at(own, there);
+    if (k < o->level || !there[o->level] || !python_same_function(own[o->level], there[o->level]))
+        return 0;
+    const int line = python_frame_line(there[o->level]);
+    return line >= o->line ? line : 0;
+}
+
+/* Whether its last round has fewer calls than the one before; marks both, NULL none. */
+static bool
+mark_rounds(const struct program *p, const struct loop *o, bool *of, bool *of_again)
+{
+    int most = 0, fewer = 0, line;
+    for (int i = o->before; i < o->last; i++)
+        if ((line = line_in(p, o, &p->calls[i]))) {
+            most = line > most ? line : most;
+            fewer++;
+            if (of)
+                of[i] = true;
+        }
+    for (int i = o->last; i < p->ncalls && (line = line_in(p, o, &p->calls[i])) && line <= most; i++) {
+        fewer--;
+        if (of)
+            of_again[i] = true;
+    }
+    return fewer > 0;
+}
+
+/* Whether no condition can have kept the last round from what it has not: that would be a line that left no call. */
+static bool
+is_unconditional(const struct repeat *r, const struct loop *o)
+{
+    const struct program *p = r->d->l->p;
+    bool whole = true;
+    for (int i = o->before; i < o->last && whole; i++) {
+        const int line = r->of[i] && r->twin[i] < 0 ? line_in(p, o, &p->calls[i]) : o->line;
+        whole = line == o->line;
+        for (int k = o->before; k < o->last && !whole; k++)
+            whole = r->of[k] && line_in(p, o, &p->calls[k]) == line - 1;
+        whole &= r->twin[i] >= 0 || !r->of[i] || !p->calls[i].stack || !strstr(p->calls[i].stack, " if ");
+    }
+    return whole;
+}
+
+/* What was made outside of the loop, or in its first rounds for all, is read by each round. */
+static void
+keep_slots(struct repeat *r, const struct loop *o)
+{
+    const struct program *p = r->d->l->p;
+    for (int i = 0; i < o->before; i++)
+        for (int k = 0; k < p->calls[i].nouts && (i < o->earlier || !line_in(p, o, &p->calls[i])); k++)
+            pair_slots(r, p->calls[i].outs[k], p->calls[i].outs[k]);
+}
+
+static int
+by_last(const void *a, const void *b)
+{
+    return ((const struct loop *)b)->last - ((const struct loop *)a)->last;
+}
+
+/* Where lines go back from one call to the next. */
+static int
+find_loops(const struct program *p, struct arena *a, struct loop **loops)
+{
+    int n = 0, cap = 0, nopen = 0, cap_open = 0, *open = NULL;
+    struct loop *o = NULL;
+    const char **was = NULL;
+    for (int i = 0; i < p->ncalls; i++) {
+        const char **now = p->calls[i].frames, **before = was;
+        was = now ? now : was;
+        if (!now || !before || now == before)
+            continue;
+        const int k = part_at(before, now);
+        const bool same = now[k] && before[k] && python_same_function(now[k], before[k]);
+        const int line = same ? python_frame_line(now[k]) : 0;
+        for (const struct loop *last; nopen; nopen--)
+            if ((last = &o[open[nopen - 1]])->level < k || (last->level == k && line >= last->line))
+                break;
+        if (!same || line >= python_frame_line(before[k]))
+            continue;
+        int at = nopen;
+        while (at && (o[open[at - 1]].level != k || o[open[at - 1]].line != line))
+            at--;
+        if (!at) {
+            *PUSH(a, open, nopen, cap_open) = n;
+            *PUSH(a, o, n, cap) = (struct loop){k, line, -1, -1, i};
+        } else {
+            struct loop *again = &o[open[at - 1]];
+            *again = (struct loop){k, line, again->before, again->last, i};
+        }
+    }
+    for (struct loop *x = o; x < o + n; x++)
+        if (x->earlier < 0) { /* its first round went back nowhere */
+            int first = x->before < 0 ? x->last : x->before;
+            while (first && (!p->calls[first - 1].frames || line_in(p, x, &p->calls[first - 1])))
+                first--;
+            x->before = x->before < 0 ? first : x->before;
+            x->earlier = first;
+        }
+    *loops = o;
+    return n;
+}
+
+static void
+unread_rounds(struct dynamo *d)
+{
+    const struct program *p = d->l->p;
+    struct arena *a = arena_new();
+    struct loop *loops;
+    const int n = find_loops(p, a, &loops);
+    qsort(loops, (size_t)n, sizeof(*loops), by_last); /* what is put back moves what stands behind it */
+    for (const struct loop *o = loops; o < loops + n; o++) {
+        if (!mark_rounds(p, o, NULL, NULL))
+            continue;
+        struct arena *own = arena_new();
+        struct repeat r = {.d = d, .module = "", .again = "", .param = program_params(p, own)};
+        begin(&r, own);
+        mark_rounds(p, o, r.of, r.of_again);
+        if (find_twins(&r) && is_unread(&r) && is_unconditional(&r, o)) {
+            keep_slots(&r, o);
+            put_back(&r, true);
+        }
+        arena_free(own);
+    }
+    arena_free(a);
+}
+
+void
+unread_put_back(struct dynamo *d)
+{
+    unread_layers(d);
+    unread_rounds(d);
 }
 
 /* ---- lines ------------------------------------------------------------------------------------------------------- */

@@ -49,14 +49,15 @@ struct call {
     int scope; /* module, index into program.modules */
     const int64_t *size;
     const char *location, *node, *name; /* name: of the first output */
-    const char **frames;        /* Python frames, outermost first: "file:line in function"; NULL-terminated or NULL */
+    const char **frames;        /* Python frames, outermost first: File "f.py", line 1, in f; NULL-terminated or NULL */
     const char *stack, *scopes; /* the exporter's text of both, NULL none */
     int kept, attribute; /* the slot that an attribute of a module keeps from then until the next step, and the number
                           * of that attribute from 1 on; 0 none */
     bool in_place;       /* writes over its first argument: relu_, += */
     bool no_grad, no_autocast; /* the program has switched either off */
     bool in_loss;              /* the loss function runs it, not the model */
-    const char *unread;        /* the module that makes it for nobody, so that the file has it not; NULL none */
+    const char *unread;        /* the module that makes it for nobody, so that the file has it not; "" the last round of
+                                * a loop; NULL none */
     bool either_type;          /* in fp32 as far as a line shows: it may have another tensor's type */
     enum anew {
         ANEW_NOT,
@@ -218,6 +219,8 @@ python_frame_end(const char *frame)
     return next ? next : frame + strlen(frame);
 }
 int python_frame_line(const char *frame); /* the number of its line; 0 it says none */
+/* Whether two frames are of one function of one file, whatever their lines. */
+bool python_same_function(const char *frame, const char *other);
 /* The innermost frame of a stack; NULL none. */
 const char *python_inner(const char *stack);
 bool python_in_torch(const char *stack); /* it is of PyTorch's own modules or functions */

@@ -2121,9 +2121,8 @@ name_of(struct tracer *t, int from, int out, int user, int level)
     return name;
 }
 
-/* Whether two frames are of one function of one file, whatever their lines. */
-static bool
-same_function(const char *a, const char *b)
+bool
+python_same_function(const char *a, const char *b)
 {
     const char *p = strstr(a, "\", line "), *q = strstr(b, "\", line ");
     return p && q && p - a == q - b && strncmp(a, b, (size_t)(p - a)) == 0 &&
@@ -2142,7 +2141,8 @@ bound_beside(struct arena *a, const char *maker, const char *reader, struct spot
     } while (from && to && strcmp(from, to) == 0);
     struct spot m = read_line(a, made);
     *r = read_line(a, read);
-    return from && to && same_function(from, to) && m.whole && r->whole && m.nbindings ? m.binding[0].name : NULL;
+    return from && to && python_same_function(from, to) && m.whole && r->whole && m.nbindings ? m.binding[0].name
+                                                                                              : NULL;
 }
 
 bool
@@ -2176,7 +2176,7 @@ another_module(struct arena *a, const char *m, const char *reader, const char *r
 {
     const char *made = "", *read = "", *below = m, *under = r, *from, *to, *stack = NULL;
     while ((from = next_frame(a, &below, &made)) && (to = next_frame(a, &under, &read))) {
-        if (same_function(from, to) && strcmp(from, to) != 0) {
+        if (python_same_function(from, to) && strcmp(from, to) != 0) {
             struct spot binds_it = read_line(a, made), reads_it = read_line(a, read);
             if (binds_it.whole && binds_it.nbindings == 1 && mentions(&reads_it, binds_it.binding[0].name))
                 stack = arena_printf(a, "%.*s%s", (int)(r - reader), reader, m);
@@ -2196,7 +2196,7 @@ called_deeper(struct arena *a, const char *m, const char *reader)
                *below = m, *made, *from, *stack = NULL;
     for (; to && (from = next_frame(a, &below, &made)); m = below) {
         struct spot binds_it = read_line(a, made), reads_it = read_line(a, read);
-        if (same_function(from, to) && strcmp(from, to) != 0 && binds_it.whole && binds_it.nbindings == 1 &&
+        if (python_same_function(from, to) && strcmp(from, to) != 0 && binds_it.whole && binds_it.nbindings == 1 &&
             mentions(&reads_it, binds_it.binding[0].name))
             stack = arena_printf(a, "%.*s%s", (int)(own - reader), reader, m);
     }
@@ -2218,7 +2218,7 @@ python_again(struct arena *a, const char *target, const char *maker, const char 
         return arena_strn(a, reader, (size_t)(there - reader) + strlen(inner));
     if (!from)
         return NULL;
-    if (to && !same_function(from, to)) {
+    if (to && !python_same_function(from, to)) {
         const char *stack = another_module(a, before_m, reader, before_r);
         return stack ? stack : called_deeper(a, before_m, reader);
     }
@@ -2245,7 +2245,7 @@ python_earlier(struct arena *a, const char *one, const char *other)
         x = next_frame(a, &one, &text);
         y = next_frame(a, &other, &text);
     } while (x && y && strcmp(x, y) == 0);
-    return x && y && same_function(x, y) && python_frame_line(x) < python_frame_line(y);
+    return x && y && python_same_function(x, y) && python_frame_line(x) < python_frame_line(y);
 }
 
 /* Functions whose own frames a file does not have: what one of their calls makes, or what they are called with, they
@@ -2951,6 +2951,8 @@ handed_until(struct tracer *t, int i, const char **by)
     int end = -1, level = s->n - 1;
     for (int k = 0; k < s->n; k++)
         level = strcmp(s->at[k].calls, t->p->calls[i].unread) == 0 ? k : level;
+    while (level > 0 && !s->at[level].nbindings)
+        level--;
     for (int k = 0; level >= 0 && k < s->at[level].nbindings; k++) {
         const char *name = arena_str(t->p->arena, s->at[level].binding[k].name);
         const int until = local_end(t, i, level, name);
