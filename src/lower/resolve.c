@@ -1363,32 +1363,6 @@ lost_buffer(struct dynamo *d, const struct group *g, const char *stem, const str
     return -1;
 }
 
-/* "1 / self.p": x.reciprocal() * 1. Source: __rtruediv__ in torch/_tensor.py. */
-static int
-lost_reciprocal(struct dynamo *d, const struct group *g, const char *name, const struct tensor *t)
-{
-    static const char *const ones[] = {"1/", "1./", "1.0/", "1 / ", "1. / ", "1.0 / "};
-    struct program *p = d->l->p;
-    int rank;
-    const int64_t *size;
-    if (!spelled(name, MULTIPLIES) || !lower_sizes(d->l, t, &rank, &size))
-        return -1;
-    for (int i = 0; i < p->nparams; i++)
-        for (int k = 0; k < COUNT(ones); k++) {
-            struct param *q = &p->params[i];
-            if (q->kind > PARAM_FROZEN || !read_here(d, g, q, ones[k], ""))
-                continue;
-            params_sized(d->l, q, rank, size);
-            struct call *c = call_of_param(d, g, "aten.reciprocal.default", 1, q, q->rank, q->size);
-            int slot = c->outs[0];
-            c = group_call(d, g, "aten.mul.Tensor", 2);
-            c->args[0] = (struct arg){.kind = ARG_SLOT, .i = slot};
-            c->args[1] = INT(1);
-            return c->outs[0];
-        }
-    return -1;
-}
-
 /* The bias of a linear layer that joins several, "cat((self.q_bias, self.k_bias, self.v_bias))": those of its module
  * that nothing reads, each as long as the input is wide; or zeros are between them, as keys need none. */
 static int
@@ -1513,7 +1487,7 @@ resolve_constant(struct dynamo *d, const struct group *g, const char *name, int 
     weight = weight < 0 ? lost_lookup(d, g, name, t) : weight;
     weight = weight < 0 ? lost_part(d, g, stem, tensor) : weight;
     weight = weight < 0 ? lost_weight_norm(d, g, t) : weight;
-    weight = weight < 0 ? lost_reciprocal(d, g, name, t) : weight;
+    weight = weight < 0 ? folded_expression(d, g, stem, t) : weight;
     weight = weight < 0 ? lost_weight(d, g, stem, t) : weight;
     if (weight >= 0)
         return weight;

@@ -684,12 +684,6 @@ complex_of(enum dtype t)
     return t == DT_DOUBLE || t == DT_COMPLEX128 ? DT_COMPLEX128 : DT_COMPLEX64;
 }
 
-static enum dtype
-real_of(enum dtype t)
-{
-    return t == DT_COMPLEX128 ? DT_DOUBLE : t == DT_COMPLEX64 ? DT_FLOAT : t;
-}
-
 void
 run_fft_c2c(struct machine *m, struct frame *f)
 {
@@ -719,13 +713,6 @@ run_fft_real(struct machine *m, struct frame *f)
     transform_new(m, f, inverse ? real_of(v->dtype) : complex_of(v->dtype), size, inverse);
     if (v->rank && n)
         transform_workspace(m, inverse ? f->out[0] : v, last, true);
-}
-
-/* Of complex numbers a real one: abs, angle. */
-void
-run_unary_real(struct machine *m, struct frame *f)
-{
-    pointwise_new(m, f, 0, 1, real_of(V(0)->dtype));
 }
 
 /* A complex tensor seen as pairs of reals, and the first of each pair. */

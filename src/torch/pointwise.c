@@ -83,6 +83,13 @@ run_unary_float(struct machine *m, struct frame *f)
     pointwise_new(m, f, 0, 1, dtypes[t].is_float ? t : DT_FLOAT);
 }
 
+/* Of complex numbers a real one: abs, angle. */
+void
+run_unary_real(struct machine *m, struct frame *f)
+{
+    pointwise_new(m, f, 0, 1, real_of(V(0)->dtype));
+}
+
 void
 run_polygamma(struct machine *m, struct frame *f)
 {
@@ -100,7 +107,7 @@ run_frexp(struct machine *m, struct frame *f)
 bool
 aten_elementwise(const struct aten *op)
 {
-    return op->run == run_unary || op->run == run_unary_float;
+    return op->run == run_unary || op->run == run_unary_float || op->run == run_unary_real;
 }
 
 void

@@ -51,6 +51,11 @@ enum dtype layout_statistics(const struct value *v);
 
 /* Conjugates are views; few kernels take them as they are: those among arguments from..to are copied. */
 void pointwise_resolve(struct machine *m, const struct frame *f, int from, int to);
+static inline enum dtype
+real_of(enum dtype t) /* what its complex numbers consist of */
+{
+    return t == DT_COMPLEX128 ? DT_DOUBLE : t == DT_COMPLEX64 ? DT_FLOAT : t;
+}
 /* The result of the frame's arguments from..to, broadcast, as t. */
 void pointwise_new(struct machine *m, struct frame *f, int from, int to, enum dtype t);
 /* Sizes after reducing the dims of argument `dims` (all when absent or empty). */

@@ -1248,6 +1248,59 @@ class M(B):
         q = self.two(h.unflatten(-1, (32, 2, 4)))
         return self.b(q.flatten(2)) + k.mean()
 """
+# what a line computes of a parameter alone, which the exporter folds
+OF_PARAMETER = """
+class M(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.a, self.b, self.g = nn.Linear(64, 64), nn.Linear(64, 64), nn.Parameter(torch.rand(64))
+
+    def forward(self, x):
+        a, b = self.a(x), self.b(x)
+        %s
+        return torch.relu(y)
+"""
+MIXED = """
+class Shift(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.mix, self.rate = nn.Parameter(torch.rand(1, 1, 64)), nn.Parameter(torch.rand(64))
+        self.key, self.out = nn.Linear(64, 128, bias=False), nn.Linear(128, 64)
+
+    def forward(self, x):
+        last = torch.cat([x[:, :1], x[:, :-1]], 1)
+        y = self.key(x * self.mix + last * (1 - self.mix))
+        y = self.out(torch.relu(y))
+        return x * (self.rate * 0.5) + torch.tanh(y) * self.rate
+
+
+class M(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.layers = nn.ModuleList(Shift() for _ in range(3))
+
+    def forward(self, x):
+        for layer in self.layers:
+            x = layer(x)
+        return x
+"""
+MEMORY = """
+class M(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.key, self.value, self.decay = nn.Linear(64, 64), nn.Linear(64, 64), nn.Parameter(torch.rand(64))
+
+    def forward(self, x):
+        keys, values = self.key(x), self.value(x)
+        state = torch.zeros(x.shape[0], 64, 64, device=x.device)
+        out = []
+        for t in range(8):
+            k, v = keys[:, t], values[:, t]
+            out.append(torch.tanh((state @ k.unsqueeze(2)).squeeze(2)))
+            write = v.unsqueeze(2) * k.unsqueeze(1)
+            state = torch.sigmoid(state + write)
+        return torch.stack(out, 1) * self.decay
+"""
 FREQUENCIES = """
 class M(B):
     def __init__(self):
@@ -1416,6 +1469,19 @@ CASES = {  # name: (classes, entry, entry of the step where it is another, optio
             ("seeds", SEEDS),
             ("kinds", KINDS),
             ("frequencies", FREQUENCIES),
+            ("mixed", MIXED),
+            *(
+                (name, OF_PARAMETER % line)
+                for name, line in {
+                    "gate_named": "g = torch.sigmoid(self.g)\n        y = g * a + (1 - g) * b",
+                    "gate_twice": "y = torch.sigmoid(self.g) * a + (1 - torch.sigmoid(self.g)) * b",
+                    "power": "y = a * (1 - self.g ** 2) + b * self.g",
+                    "negative": "y = torch.exp(-self.g) * a + b",
+                    "absolute": "y = a / (self.g.abs() + 1e-6) + b",
+                    "softened": "y = a * F.softplus(self.g) + b / (F.softplus(self.g) + 1e-3)",
+                }.items()
+            ),
+            ("memory", MEMORY),
         )
     },
     **{

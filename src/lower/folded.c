@@ -1,0 +1,279 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* folded.c - what a line computes of one parameter and of numbers: "x * self.mix + y * (1 - self.mix.sigmoid())".
+ *
+ * The exporter folds it into a constant that has the name of the last operator. So the line is read, from the parameter
+ * outward: methods and functions of each element, numbers beside it, brackets. What comes to the constant's operator is
+ * what PyTorch runs.
+ */
+#include "lower/dynamo.h"
+#include "torch/torch.h"
+
+#include <ctype.h>
+#include <string.h>
+
+enum { MOST_OPERATIONS = 8 };
+
+struct expression {
+    const char *line, *from, *to; /* what of the line it is so far */
+    int nops;
+    struct operation {
+        const char *target;   /* "": in fp32 */
+        const char *names[2]; /* what the exporter calls what it makes, as "aten.sub" */
+        int nargs;
+    } op[MOST_OPERATIONS];
+};
+
+enum { SUM = 1, PRODUCT, POWER };
+
+/* Signs between two operands, how tight they bind, and what they run with a number behind, or before. */
+static const struct sign {
+    const char *text;
+    int binds;
+    const char *behind, *before, *then; /* then: on what that made, with another number */
+    const char *names[2];
+} signs[] = {{"**", POWER, "aten.pow.Tensor_Scalar", NULL, NULL, {"aten.pow"}},
+             {"+", SUM, "aten.add.Tensor", "aten.add.Tensor", NULL, {"aten.add"}},
+             {"-", SUM, "aten.sub.Tensor", REFLECTED, NULL, {"aten.sub", "aten.rsub"}},
+             {"*", PRODUCT, "aten.mul.Tensor", "aten.mul.Tensor", NULL, {"aten.mul"}},
+             /* __rtruediv__ in torch/_tensor.py */
+             {"/", PRODUCT, "aten.div.Tensor", "aten.reciprocal.default", "aten.mul.Tensor", {"aten.div", "aten.mul"}},
+             {"@", PRODUCT, NULL, NULL, NULL, {NULL}},
+             {"%", PRODUCT, NULL, NULL, NULL, {NULL}}},
+  minus = {"-", SUM, NULL, "aten.neg.default", NULL, {"aten.neg"}};
+
+static const struct sign *
+sign_at(const char *p)
+{
+    for (int i = 0; i < COUNT(signs); i++)
+        if (starts_with(p, signs[i].text))
+            return &signs[i];
+    return NULL;
+}
+
+/* The one that ends before p, from the line's start on. */
+static const struct sign *
+sign_before(const char *line, const char *p)
+{
+    return p > line + 1 && p[-1] == '*' && p[-2] == '*' ? sign_at(p - 2) : p > line ? sign_at(p - 1) : NULL;
+}
+
+static const char *
+spaces_before(const char *line, const char *p)
+{
+    while (p > line && p[-1] == ' ')
+        p--;
+    return p;
+}
+
+static bool
+in_name(char c)
+{
+    return isalnum((unsigned char)c) || c == '_' || c == '.';
+}
+
+/* How long the number is that begins there; 0 none. */
+static size_t
+number_at(const char *p)
+{
+    const size_t n =
+        isdigit((unsigned char)*p) || (*p == '.' && isdigit((unsigned char)p[1])) ? strspn(p, "0123456789.") : 0;
+    const size_t e = n && p[n] == 'e' ? 1 + strspn(p + n + 1, "0123456789-+") : 0;
+    return n && !in_name(p[n + e]) ? n + e : 0;
+}
+
+/* Where the number begins that ends there; NULL none does. */
+static const char *
+number_before(const char *line, const char *end)
+{
+    const char *p = end;
+    while (p > line && (in_name(p[-1]) || ((p[-1] == '-' || p[-1] == '+') && p > line + 1 && p[-2] == 'e')))
+        p--;
+    return p < end && number_at(p) == (size_t)(end - p) ? p : NULL;
+}
+
+static bool
+add_operation(struct expression *e, const char *target, const char *const *names, int nargs)
+{
+    if (!target || e->nops == MOST_OPERATIONS)
+        return false;
+    e->op[e->nops++] = (struct operation){target, {names[0], names[1]}, nargs};
+    return true;
+}
+
+/* The bracket that ends the arguments which begin there, numbers and names of them at most; NULL there are others. */
+static const char *
+end_of_numbers(const char *p)
+{
+    p += strspn(p, " ,=.-0123456789abcdefghijklmnopqrstuvwxyz_");
+    return *p == ')' ? p : NULL;
+}
+
+/* A function of each element, of that name, with one argument. */
+static bool
+add_function(struct expression *e, struct arena *a, const char *name, size_t n)
+{
+    const struct aten *op = aten_find(arena_printf(a, "aten.%.*s", (int)n, name));
+    if (n == strlen("float") && strncmp(name, "float", n) == 0)
+        return add_operation(e, "", (const char *[]){"", NULL}, 1);
+    const char *const names[] = {arena_printf(a, "aten.%.*s", (int)n, name), NULL};
+    return op && op->grad && aten_elementwise(op) && add_operation(e, arena_printf(a, "aten.%s", op->name), names, 1);
+}
+
+/* ".exp()" behind it. */
+static bool
+read_method(struct expression *e, struct arena *a)
+{
+    const size_t n = *e->to == '.' ? python_name(e->to + 1) : 0;
+    const char *end = n && e->to[1 + n] == '(' ? end_of_numbers(e->to + n + 2) : NULL;
+    if (!end || !add_function(e, a, e->to + 1, n))
+        return false;
+    e->to = end + 1;
+    return true;
+}
+
+/* Brackets around it, which may be a function's: "torch.exp(", "F.softplus(". */
+static bool
+read_brackets(struct expression *e, struct arena *a)
+{
+    const char *open = spaces_before(e->line, e->from), *close = e->to + strspn(e->to, " "), *name = open - 1;
+    if (open == e->line || open[-1] != '(' || (*close != ')' && *close != ','))
+        return false;
+    while (name > e->line && in_name(name[-1]))
+        name--;
+    const char *last = name;
+    for (const char *p = name; p < open - 1; p++)
+        last = *p == '.' ? p + 1 : last;
+    const size_t n = (size_t)(open - 1 - last);
+    close = n ? end_of_numbers(close) : *close == ')' ? close : NULL;
+    if (!close || (n && !add_function(e, a, last, n)))
+        return false;
+    e->from = name;
+    e->to = close + 1;
+    return true;
+}
+
+/* A number beside it, or a minus before: the tighter of the signs, the first of two that are alike. */
+static bool
+read_sign(struct expression *e)
+{
+    const char *left = spaces_before(e->line, e->from), *right = e->to + strspn(e->to, " ");
+    const struct sign *before = sign_before(e->line, left), *behind = sign_at(right);
+    const char *start = before ? spaces_before(e->line, left - strlen(before->text)) : NULL;
+    if (before && (start == e->line || strchr("(,=[", start[-1]))) { /* it has one operand */
+        if (*before->text != *minus.text || (behind && behind->binds > minus.binds) ||
+            !add_operation(e, minus.before, minus.names, 1))
+            return false;
+        e->from = left - 1;
+        return true;
+    }
+    if (before && (!behind || behind->binds <= before->binds)) {
+        const char *number = number_before(e->line, start);
+        const char *outer = number ? spaces_before(e->line, number) : NULL;
+        const struct sign *other = outer ? sign_before(e->line, outer) : NULL;
+        const bool whole =
+            number && (other ? other->binds < before->binds : outer > e->line && strchr("(,=[", outer[-1]));
+        if (!whole || !add_operation(e, before->before, before->names, before->then ? 1 : 2) ||
+            (before->then && !add_operation(e, before->then, before->names, 2)))
+            return false;
+        e->from = number;
+        return true;
+    }
+    const char *number = behind ? right + strlen(behind->text) : NULL;
+    const size_t n = number ? number_at(number += strspn(number, " ")) : 0;
+    const struct sign *other = n ? sign_at(number + n + strspn(number + n, " ")) : NULL;
+    if (!n || (other && other->binds > behind->binds) || !add_operation(e, behind->behind, behind->names, 2))
+        return false;
+    e->to = number + n;
+    return true;
+}
+
+/* Reads outward from what stands at [from, to) until it comes to the operator of that name. */
+static bool
+read_expression(struct expression *e, struct arena *a, const char *name)
+{
+    bool there = false;
+    while (!there && (read_method(e, a) || read_sign(e) || read_brackets(e, a))) {
+        const struct operation *last = e->nops ? &e->op[e->nops - 1] : NULL;
+        for (int i = 0; last && i < COUNT(last->names) && last->names[i]; i++)
+            there |= strcmp(last->names[i], name) == 0;
+    }
+    return there;
+}
+
+/* Runs the operations on it. */
+static int
+run_operations(struct dynamo *d, const struct group *g, const struct expression *e, int slot)
+{
+    for (int i = 0; i < e->nops; i++) {
+        if (!*e->op[i].target) {
+            slot = group_to_float(d, g, slot);
+            continue;
+        }
+        struct call *c = group_call(d, g, e->op[i].target, e->op[i].nargs);
+        c->args[0] = (struct arg){.kind = ARG_SLOT, .i = slot};
+        if (e->op[i].nargs > 1)
+            c->args[1] = INT(1);
+        slot = c->outs[0];
+    }
+    return slot;
+}
+
+static bool
+same_size(const struct param *q, int rank, const int64_t *size)
+{
+    return q->rank == rank && memcmp(q->size, size, sizeof(*size) * (size_t)rank) == 0;
+}
+
+/* What the group's function made of a parameter of these sizes before, element by element; -1 nothing. */
+static int
+made_before(struct dynamo *d, const struct group *g, int rank, const int64_t *size)
+{
+    const struct program *p = d->l->p;
+    const struct param **of = program_params(p, d->l->a);
+    for (int i = p->ncalls - 1; i >= 0; i--) {
+        const struct call *c = &p->calls[i];
+        const struct param *q =
+            c->op && c->nargs && c->args[0].kind == ARG_SLOT && c->args[0].i >= 0 ? of[c->args[0].i] : NULL;
+        if (q && q->kind <= PARAM_FROZEN && same_size(q, rank, size) && aten_elementwise(c->op) &&
+            strcmp(p->modules[c->scope].path, g->path ? g->path : "") == 0)
+            return c->outs[0];
+    }
+    return -1;
+}
+
+int
+folded_expression(struct dynamo *d, const struct group *g, const char *stem, const struct tensor *t)
+{
+    struct program *p = d->l->p;
+    const char *line = fx_line_at(d, g->last), *path = g->path ? g->path : "";
+    int rank;
+    const int64_t *size;
+    if (!dtypes[t->dtype].is_float || !lower_sizes(d->l, t, &rank, &size))
+        return -1;
+    for (int pass = 0; pass < 2 && strstr(line, "self."); pass++) /* what nothing has read is first */
+        for (int i = 0; i < p->nparams; i++) {
+            struct param *q = &p->params[i];
+            if (q->kind > PARAM_FROZEN || (q->rank < 0) == pass || (pass && !same_size(q, rank, size)) ||
+                !path_within(p->modules[q->module].path, path))
+                continue;
+            const char *text = arena_printf(d->l->a, "self.%s", q->name + (*path ? strlen(path) + 1 : 0));
+            const size_t n = strlen(text);
+            for (const char *at = line; (at = strstr(at, text)); at += n) {
+                struct expression e = {.line = line, .from = at, .to = at + n};
+                if (python_name(at + n) || (at > line && in_name(at[-1])) || !read_expression(&e, d->l->a, stem))
+                    continue;
+                params_sized(d->l, q, rank, size);
+                d->referenced[i] = true;
+                return run_operations(d, g, &e, q->slot);
+            }
+        }
+    for (const char *at = line; *at && rank > 0; at += python_name(at) + !python_name(at)) { /* "1 - g" */
+        struct expression e = {.line = line, .from = at, .to = at + python_name(at)};
+        if (e.to == at || isdigit((unsigned char)*at) || strchr(".(", *e.to) || (at > line && at[-1] == '.') ||
+            !read_expression(&e, d->l->a, stem))
+            continue;
+        const int slot = made_before(d, g, rank, size);
+        return slot < 0 ? -1 : run_operations(d, g, &e, slot);
+    }
+    return -1;
+}
