@@ -406,6 +406,7 @@ load_declared(struct graph *g, const Onnx__ValueInfoProto *p, int id)
     const char *fx = property(p->n_metadata_props, p->metadata_props, "pkg.torch.onnx.original_node_name");
     if (fx)
         t->fx_name = fx;
+    t->folded_from = property(p->n_metadata_props, p->metadata_props, "pkg.onnxscript.optimizer.folded_from");
 }
 
 /* ---- nodes and graphs -------------------------------------------------------------------------------------------- */

@@ -47,6 +47,8 @@ struct tensor {
     const struct constant *value; /* NULL unknown */
     const struct tensor *outer;   /* in a subgraph: the enclosing graph's value of that name */
     const char *fx_name;          /* graph outputs and inputs: pkg.torch.onnx.original_node_name */
+    const char *folded_from;      /* pkg.onnxscript.optimizer.folded_from: "['a', 'b']", the names of all values that a
+                                   * folded constant was computed of; NULL none */
     int declared_rank;            /* what value_info said, -1 nothing; shapes.c compares */
     struct dim *declared;
     bool contradicted;             /* value_info said something else than shapes.c found */

@@ -45,18 +45,21 @@ struct dynamo {
     struct lowering *l;
     int ngroups;
     struct group *groups;
-    int *group_of;          /* per node, -1 none */
-    struct names *params;   /* placeholder name to param */
-    struct names *producer; /* fx name to call */
-    bool *referenced;       /* params named by any text */
-    bool *copied;           /* params of a copy, of which the file has the other's alone */
-    struct names *read;     /* full names of what lines read as "self.name"; NULL not asked for yet */
-    int again;              /* calls being made again, one for the other */
-    bool clones_left_out;   /* the last time that numbers told it, before a layer whose text went */
-    bool trained;           /* the exporter saw the model in training mode */
-    bool takes_batch;       /* and a batch norm */
-    bool drops;             /* some line, module or class says dropout */
-    int fed;                /* tensor of the running group that went into pieces made for it, -1 none */
+    int *group_of;                /* per node, -1 none */
+    struct names *params;         /* placeholder name to param */
+    struct names *producer;       /* fx name to call */
+    bool *referenced;             /* params named by any text */
+    const struct tensor **into;   /* constant_into's; NULL not asked for yet */
+    const struct tensor **folded; /* per param: a constant that the file says it was folded into, of its size if that
+                                   * can be told; NULL none */
+    bool *copied;                 /* params of a copy, of which the file has the other's alone */
+    struct names *read;           /* full names of what lines read as "self.name"; NULL not asked for yet */
+    int again;                    /* calls being made again, one for the other */
+    bool clones_left_out;         /* the last time that numbers told it, before a layer whose text went */
+    bool trained;                 /* the exporter saw the model in training mode */
+    bool takes_batch;             /* and a batch norm */
+    bool drops;                   /* some line, module or class says dropout */
+    int fed;                      /* tensor of the running group that went into pieces made for it, -1 none */
     int ntables, cap_tables;
     struct table {
         const char *line, *path;
@@ -79,8 +82,9 @@ struct dynamo {
         int bias, slot;
     } masked; /* a position bias, and with the mask that the exporter folded away */
     int ntraced, cap_traced;
-    int *traced;     /* slots of what only the trace has, a mask first */
-    int body_params; /* parameters that the group being lowered has got by param_in_body */
+    int *traced;                   /* slots of what only the trace has, a mask first */
+    const struct tensor *constant; /* the folded one that is being resolved, if the file says what of; NULL else */
+    int body_params;               /* parameters that the group being lowered has got by param_in_body */
     int nremade, cap_remade;
     struct remade {
         const char *in, *module; /* the frames around that run, and the module that ran */
@@ -230,11 +234,34 @@ void casts_further(struct dynamo *d, const struct group *g, const char *target, 
 void casts_made(struct lowering *l);
 int casts_result(struct dynamo *d, const struct group *g, int operand, int slot);
 
+/* ---- constants.c: what the exporter folded constants from ------------------------------------------------------- */
+
+/* The next parameter of a list, "['a', 'b']", from there on; NULL no more. */
+struct param *constant_next(const struct dynamo *d, const char **list);
+/* Whether the file says that the constant was folded from the parameter of that name. */
+bool constant_from(const struct tensor *t, const char *name);
+/* A constant that the file says was folded from the parameter; NULL none. */
+const struct tensor *constant_into(struct dynamo *d, const struct param *q);
+/* Whether it was computed element by element, so that what it was computed of has no more. */
+bool constant_by_element(struct dynamo *d, const struct tensor *t);
+/* Whether the constant that is being resolved may come from that parameter. */
+static inline bool
+constant_may_be(const struct dynamo *d, const struct param *q)
+{
+    return !d->constant || constant_from(d->constant, q->name);
+}
+
 /* ---- folded.c: what a line computes of a parameter --------------------------------------------------------------- */
 
+/* Whether the file says which parameters the constant was folded from: of equal constants it has one, which then is
+ * another module's, or another parameter's, and tells nothing. */
+bool folded_told(const struct dynamo *d, const struct group *g, const struct tensor *t);
 /* The slot of what the group's line computes of one parameter, or of what its function made of one before, and of
  * numbers, where the last operator is that of a folded constant; -1 nothing. */
 int folded_expression(struct dynamo *d, const struct group *g, const char *stem, const struct tensor *t);
+/* The slot of the constant that is being resolved, made by an operator of that name of the trained parameters that the
+ * file says; -1 it says of none. */
+int folded_of(struct dynamo *d, const struct group *g, const char *op);
 
 /* ---- unread.c: what nobody reads --------------------------------------------------------------------------------- */
 

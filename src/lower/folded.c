@@ -11,6 +11,45 @@
 #include <ctype.h>
 #include <string.h>
 
+static bool
+in_name(char c)
+{
+    return isalnum((unsigned char)c) || c == '_' || c == '.';
+}
+
+/* Where the line of a module reads that parameter by its name, "self.gamma", from p on; NULL no more. */
+static const char *
+next_named(const struct dynamo *d, const char *line, const char *p, const char *path, const struct param *q)
+{
+    const char *text =
+        strstr(p, "self.") ? arena_printf(d->l->a, "self.%s", q->name + (*path ? strlen(path) + 1 : 0)) : "";
+    const size_t n = strlen(text);
+    for (; n && (p = strstr(p, text)); p += n)
+        if (!python_name(p + n) && (p == line || !in_name(p[-1])))
+            return p;
+    return NULL;
+}
+
+bool
+folded_told(const struct dynamo *d, const struct group *g, const struct tensor *t)
+{
+    const struct program *p = d->l->p;
+    const char *path = g->path ? g->path : "", *line = fx_line_at(d, g->last), *list = t->folded_from;
+    bool here = false, read = false, other = false;
+    for (const struct param *q; (q = constant_next(d, &list));) {
+        const char *at = p->modules[q->module].path;
+        const bool own = path_within(at, path);
+        here |= own || path_within(path, at);
+        read |= own && next_named(d, line, line, path, q);
+    }
+    for (int i = 0; i < p->nparams && here && !read && !other; i++) {
+        const struct param *q = &p->params[i];
+        other = q->rank < 0 && !d->referenced[i] && path_within(p->modules[q->module].path, path) &&
+                !constant_from(t, q->name) && next_named(d, line, line, path, q);
+    }
+    return here && (read || !other);
+}
+
 enum { MOST_OPERATIONS = 8 };
 
 struct expression {
@@ -63,12 +102,6 @@ spaces_before(const char *line, const char *p)
     while (p > line && p[-1] == ' ')
         p--;
     return p;
-}
-
-static bool
-in_name(char c)
-{
-    return isalnum((unsigned char)c) || c == '_' || c == '.';
 }
 
 /* How long the number is that begins there; 0 none. */
@@ -253,14 +286,13 @@ folded_expression(struct dynamo *d, const struct group *g, const char *stem, con
     for (int pass = 0; pass < 2 && strstr(line, "self."); pass++) /* what nothing has read is first */
         for (int i = 0; i < p->nparams; i++) {
             struct param *q = &p->params[i];
-            if (q->kind > PARAM_FROZEN || (q->rank < 0) == pass || (pass && !same_size(q, rank, size)) ||
-                !path_within(p->modules[q->module].path, path))
+            if (q->kind > PARAM_FROZEN || !constant_may_be(d, q) || (q->rank < 0) == pass ||
+                (pass && !same_size(q, rank, size)) || !path_within(p->modules[q->module].path, path))
                 continue;
-            const char *text = arena_printf(d->l->a, "self.%s", q->name + (*path ? strlen(path) + 1 : 0));
-            const size_t n = strlen(text);
-            for (const char *at = line; (at = strstr(at, text)); at += n) {
+            const size_t n = strlen("self.") + strlen(q->name) - (*path ? strlen(path) + 1 : 0);
+            for (const char *at = line; (at = next_named(d, line, at, path, q)); at += n) {
                 struct expression e = {.line = line, .from = at, .to = at + n};
-                if (python_name(at + n) || (at > line && in_name(at[-1])) || !read_expression(&e, d->l->a, stem))
+                if (!read_expression(&e, d->l->a, stem))
                     continue;
                 params_sized(d->l, q, rank, size);
                 d->referenced[i] = true;
@@ -276,4 +308,39 @@ folded_expression(struct dynamo *d, const struct group *g, const char *stem, con
         return slot < 0 ? -1 : run_operations(d, g, &e, slot);
     }
     return -1;
+}
+
+/* The next of the trained parameters that the constant was folded from; NULL no more. */
+static const struct param *
+next_trained(struct dynamo *d, const char **list)
+{
+    const struct param *q;
+    while ((q = constant_next(d, list)) && q->kind != PARAM_TRAINED)
+        ;
+    const ptrdiff_t at = q ? q - d->l->p->params : -1;
+    if (q && (!d->folded[at] || constant_by_element(d, d->constant)))
+        d->folded[at] = d->constant;
+    if (q)
+        d->referenced[at] |= q->rank >= 0;
+    return q;
+}
+
+int
+folded_of(struct dynamo *d, const struct group *g, const char *op)
+{
+    const char *list = d->constant ? d->constant->folded_from : NULL;
+    int slot = -1;
+    const struct param *q = next_trained(d, &list);
+    while (q) {
+        const struct param *other = slot < 0 ? next_trained(d, &list) : q;
+        struct call *c = group_call(d, g, "aten.folded_of.default", 4);
+        c->args[0] = (struct arg){.kind = ARG_SLOT, .i = slot < 0 ? q->slot : slot};
+        c->args[1] = other ? (struct arg){.kind = ARG_SLOT, .i = other->slot} : NONE;
+        c->args[2] = (struct arg){.kind = ARG_TEXT, .s = op};
+        c->args[3] = DTYPE(d->constant->dtype);
+        lower_sizes(d->l, d->constant, &c->rank, &c->size);
+        slot = c->outs[0];
+        q = next_trained(d, &list);
+    }
+    return slot;
 }

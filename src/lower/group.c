@@ -52,6 +52,7 @@ group_make(struct dynamo *d)
     d->group_of = NEWN(l->a, int, l->g->nn + 1);
     d->groups = NEWN(l->a, struct group, l->g->nn + 1);
     d->referenced = NEWN(l->a, bool, l->p->nparams + l->g->nt + 1); /* nodes without a record may add some */
+    d->folded = NEWN(l->a, const struct tensor *, l->p->nparams + l->g->nt + 1);
     d->copied = NEWN(l->a, bool, l->p->nparams + l->g->nt + 1);
     for (int i = 0; i < l->g->nn; i++) {
         const struct node *n = &l->g->n[i];

@@ -479,7 +479,7 @@ folded_away(struct dynamo *d, const struct param *q, bool *taken)
 {
     const struct program *p = d->l->p;
     const char *path = p->modules[q->module].path;
-    if (d->referenced[q - p->params] || params_in_line(d, q))
+    if (constant_into(d, q) || d->referenced[q - p->params] || params_in_line(d, q))
         return true;
     for (int i = 0; i < p->ncalls; i++) {
         const struct call *c = &p->calls[i];
@@ -591,11 +591,13 @@ owner_of(const struct program *p, const struct param *q)
  * of its class read their parameter of that name; or a model's own module has one that no factory made, at its own
  * level where it is a buffer's. */
 static bool
-computed_of(const struct dynamo *d, const struct reads *read, const struct param *q)
+computed_of(struct dynamo *d, const struct reads *read, const struct param *q)
 {
     const char *name = name_in_class(d, q);
     const int owner = owner_of(d->l->p, q);
     const enum depth holds = owner < 0 ? NOWHERE : read->holds[owner];
+    if (q->kind != PARAM_BUFFER && constant_into(d, q))
+        return true;
     if (q->kind == PARAM_BUFFER)
         return holds == OWN;
     return read->folds[q->module] || (read->runs[q->module] && name && names_find(read->names, name) >= 0) || holds;
@@ -636,6 +638,25 @@ size_by_hook(struct lowering *l, struct param *q)
     return false;
 }
 
+/* Of a parameter that calls read of which the file has what was computed. */
+static bool
+size_by_constant(struct dynamo *d, struct param *q)
+{
+    const struct tensor *t = d->folded[q - d->l->p->params];
+    const int64_t most = MOST_FOLDED, one = 1, *size = &one;
+    int rank = 1;
+    const bool known = constant_by_element(d, t) && lower_sizes(d->l, t, &rank, &size);
+    if (!known)
+        program_assume(d->l->p, ALTERNATIVE_FOLDED,
+                       "%s, of which the exporter left what it computed, is small, and has %lld elements at most",
+                       q->name, (long long)most);
+    if (!known && setup_instead(d->l->s, ALTERNATIVE_FOLDED))
+        size = &most;
+    params_sized(d->l, q, rank, size);
+    d->referenced[q - d->l->p->params] = true;
+    return true;
+}
+
 /* A parameter that nothing names and that has no data is another name of one that has, or what a library's source
  * says. PyTorch up to 2.7 left the data under each name. */
 void
@@ -658,6 +679,8 @@ params_tie(struct dynamo *d)
         if (q->rank >= 0 ? !unread : size_by_fact(l, q) || (q->kind == PARAM_CONSTANT && !d->referenced[i]))
             continue;
         if (q->rank < 0 && size_by_hook(l, q))
+            continue;
+        if (d->folded[i] && size_by_constant(d, q))
             continue;
         if (!read.names)
             read = reads_of_calls(d);

@@ -732,7 +732,8 @@ folded_param(struct dynamo *d, const struct group *g, const char *end, int rank,
     size_t len = strlen(path);
     for (int i = 0; i < p->nparams; i++) {
         struct param *q = &p->params[i];
-        if (q == but || q->rank >= 0 || d->referenced[i] || (q->kind != PARAM_TRAINED && q->kind != PARAM_FROZEN) ||
+        if (q == but || q->rank >= 0 || d->referenced[i] || !constant_may_be(d, q) ||
+            (q->kind != PARAM_TRAINED && q->kind != PARAM_FROZEN) ||
             (len && !(starts_with(q->name, path) && q->name[len] == '.')))
             continue;
         bool fits = end ? ends_with(q->name, end) : ends_with(q->name, "bias") == (rank == 1);
@@ -979,7 +980,7 @@ lost_part(struct dynamo *d, const struct group *g, const char *stem, int tensor)
     for (struct param *q = p->params; q < p->params + p->nparams && !of; q++) {
         bool first = q->rank < 0 && !d->referenced[q - p->params],
              again = q->rank == rank + 1 && memcmp(q->size + 1, whole + 1, sizeof(*whole) * (size_t)rank) == 0;
-        of = q->kind <= PARAM_FROZEN && (first || again) && picked_here(d, g, q) &&
+        of = q->kind <= PARAM_FROZEN && constant_may_be(d, q) && (first || again) && picked_here(d, g, q) &&
                      (first || graph_find(d->l->g, q->name) < 0)
                  ? q
                  : NULL;
@@ -1018,8 +1019,8 @@ handed_down(struct dynamo *d, const struct group *g, const char **frames, bool *
     while (stack && python_frame(stack) && *(stack = fx_outer(a, stack)))
         for (struct param *q = p->params; q < p->params + p->nparams; q++) {
             const char *around = p->modules[q->module].path;
-            if (q->kind > PARAM_FROZEN || q->rank >= 0 || d->referenced[q - p->params] || !path_within(path, around) ||
-                strcmp(path, around) == 0)
+            if (q->kind > PARAM_FROZEN || q->rank >= 0 || d->referenced[q - p->params] || !constant_may_be(d, q) ||
+                !path_within(path, around) || strcmp(path, around) == 0)
                 continue;
             const char *text = arena_printf(a, "self.%s", path_last(q->name));
             if (!line_has(fx_line(a, stack), text, "_("))
@@ -1120,6 +1121,7 @@ unread_buffer(const struct dynamo *d, const char *path)
     size_t n = dot ? (size_t)(dot - path) : 0;
     for (int i = 0; i < p->nparams; i++)
         if (p->params[i].kind == PARAM_BUFFER && !d->referenced[i] && p->params[i].rank < 0 &&
+            constant_may_be(d, &p->params[i]) &&
             (!n || (strncmp(p->params[i].name, path, n) == 0 && p->params[i].name[n] == '.')))
             return &p->params[i];
     return NULL;
@@ -1148,7 +1150,7 @@ unread_weight(struct dynamo *d, const struct group *g, const char *stem, int *n)
     *n = 0;
     for (int i = 0; i < p->nparams && g->path; i++) {
         struct param *q = &p->params[i];
-        if (q->kind > PARAM_BUFFER || d->referenced[i] || q->rank >= 0)
+        if (q->kind > PARAM_BUFFER || d->referenced[i] || q->rank >= 0 || !constant_may_be(d, q))
             continue;
         bool own = named_here(d, g, q), listed = !own && listed_here(d, g, q);
         if (!own && !listed)
@@ -1244,7 +1246,8 @@ lost_lookup(struct dynamo *d, const struct group *g, const char *name, const str
     int indices = 0;
     for (int i = 0; i < l->p->nparams && table; i++) {
         struct param *q = &l->p->params[i];
-        if (q->kind == PARAM_BUFFER && q->module == table->module && q->rank < 0 && !d->referenced[i]) {
+        if (q->kind == PARAM_BUFFER && q->module == table->module && q->rank < 0 && !d->referenced[i] &&
+            constant_may_be(d, q)) {
             index = q;
             indices++;
         }
@@ -1379,7 +1382,7 @@ lost_joined(struct dynamo *d, const struct group *g, const struct aten *op, int 
         !lower_sizes(l, &l->g->t[tensor], &rank, &size) || rank != 1 || !dtypes[l->g->t[tensor].dtype].is_float)
         return -1;
     for (struct param *q = p->params; q < p->params + p->nparams && n <= MOST; q++)
-        if (q->rank < 0 && !d->referenced[q - p->params] && ends_with(q->name, "bias") &&
+        if (q->rank < 0 && !d->referenced[q - p->params] && constant_may_be(d, q) && ends_with(q->name, "bias") &&
             strcmp(p->modules[q->module].path, path) == 0)
             of[n++] = q;
     const int64_t width = params_width(d, g), zeros = size[0] - n * width;
@@ -1427,7 +1430,7 @@ lost_table(struct dynamo *d, const struct group *g, const struct tensor *t)
     for (int i = 0; i < p->nparams && !like; i++) {
         const struct module *m = &p->modules[p->params[i].module];
         q = &p->params[i];
-        if (q->kind > PARAM_FROZEN || q->rank >= 0 || d->referenced[i] || m->parent != own)
+        if (q->kind > PARAM_FROZEN || q->rank >= 0 || d->referenced[i] || !constant_may_be(d, q) || m->parent != own)
             continue;
         for (int k = 0; k < p->nparams && !like; k++) {
             const struct param *o = &p->params[k];
@@ -1473,10 +1476,8 @@ may_be_trained(const struct dynamo *d, const struct group *g)
     return may;
 }
 
-/* A constant that was folded is made anew in every step. Its name is the last operator's: where that one only views,
- * an arange or a mask was made before. */
-int
-resolve_constant(struct dynamo *d, const struct group *g, const char *name, int tensor)
+static int
+constant_made(struct dynamo *d, const struct group *g, const char *name, int tensor)
 {
     struct lowering *l = d->l;
     const struct tensor *t = &l->g->t[tensor];
@@ -1522,6 +1523,12 @@ resolve_constant(struct dynamo *d, const struct group *g, const char *name, int 
                                        : spelled_was(stem)                  ? spelled_was(stem)
                                        : t->dtype == DT_BOOL && t->rank > 1 ? arena_printf(l->a, "%s.Tensor", stem)
                                                                             : stem);
+    slot = dtypes[t->dtype].is_float && was && was->grad ? folded_of(d, g, was->name) : -1;
+    if (slot >= 0) {
+        if (table >= 0)
+            d->tables[table].slot = slot;
+        return slot;
+    }
     c = group_call(d, g, "aten.folded.default", 2);
     c->args[0] = (struct arg){.kind = ARG_TEXT, .s = was ? was->name : "empty.memory_format"};
     c->args[1] = DTYPE(t->dtype);
@@ -1533,7 +1540,7 @@ resolve_constant(struct dynamo *d, const struct group *g, const char *name, int 
             c->rank--; /* an index, not the list of coordinates that the node takes */
             break;
         }
-    if (setup_instead(l->s, ALTERNATIVE_FOLDED) && dtypes[t->dtype].is_float && was && was->grad &&
+    if (!d->constant && setup_instead(l->s, ALTERNATIVE_FOLDED) && dtypes[t->dtype].is_float && was && was->grad &&
         may_be_trained(d, g)) {
         const int made = c->outs[0];
         c = group_call(d, g, "aten.requires_grad_.default", 1);
@@ -1542,6 +1549,19 @@ resolve_constant(struct dynamo *d, const struct group *g, const char *name, int 
     if (table >= 0)
         d->tables[table].slot = c->outs[0];
     return c->outs[0];
+}
+
+/* A constant that was folded is made anew in every step. Its name is the last operator's: where that one only views,
+ * an arange or a mask was made before. */
+int
+resolve_constant(struct dynamo *d, const struct group *g, const char *name, int tensor)
+{
+    const struct tensor *around = d->constant;
+    const struct tensor *t = &d->l->g->t[tensor];
+    d->constant = folded_told(d, g, t) ? t : NULL;
+    const int slot = constant_made(d, g, name, tensor);
+    d->constant = around;
+    return slot;
 }
 
 /* ---- duplicates, identities, casts ------------------------------------------------------------------------------- */
@@ -1663,6 +1683,8 @@ dims_of(const struct dynamo *d, const struct node *n, const char *name)
     return count ? list : NONE;
 }
 
+static int made_here_too(struct dynamo *d, const struct group *g, int slot);
+
 /* What another call made on its way, which is a call of its own here: "x - x.mean()" beside "x.var()". By its node; -1
  * where a node of another kind made it. Of its own operands the lines are not known. */
 static int
@@ -1674,7 +1696,7 @@ call_inside(struct dynamo *d, const struct group *g, int tensor, int depth)
     enum { INSIDE = 4 }; /* calls that one expression nests */
     struct arg operands[2];
     if (l->slot_of[tensor] >= 0 || l->g->t[tensor].is_initializer)
-        return l->slot_of[tensor];
+        return made_here_too(d, g, l->slot_of[tensor]);
     if ((kind != CALL_ALL && kind != CALL_FIRST && kind != CALL_REDUCE) || depth == INSIDE ||
         (kind == CALL_ALL && n->nin != COUNT(operands)))
         return -1;
@@ -1748,10 +1770,23 @@ resolve_output(struct dynamo *d, const struct group *g, int tensor)
     return slot;
 }
 
+/* Whether no other parameter of its module is left that nothing reads. */
+static bool
+left_alone(const struct dynamo *d, const struct param *q)
+{
+    const struct program *p = d->l->p;
+    bool alone = true;
+    for (int i = 0; i < p->nparams && alone; i++)
+        alone = p->params[i].module != q->module || p->params[i].rank >= 0 || d->referenced[i] ||
+                p->params[i].kind > PARAM_FROZEN || &p->params[i] == q;
+    return alone;
+}
+
 /* The parameter that the file merged with this one: unread, of the same name in the group's module, in one of the same
- * name beside a module around that, or in one beside this one's, or another of the same module. */
+ * name beside a module around that, or in one beside this one's, or another of the same module; spread: what was merged
+ * repeats it for the batch, as tokens of classes are. */
 static struct param *
-merged_param(struct dynamo *d, const struct group *g, int slot)
+merged_param(struct dynamo *d, const struct group *g, int slot, bool spread)
 {
     struct program *p = d->l->p;
     const struct param *q = program_param(p, slot);
@@ -1765,7 +1800,9 @@ merged_param(struct dynamo *d, const struct group *g, int slot)
         const char *end = strrchr(other->name, '.');
         bool named = leaf && end && strcmp(leaf, end) == 0 && other->module != q->module,
              beside = named && p->modules[other->module].parent == p->modules[q->module].parent;
-        bool alike = other->module == q->module && other->rank < 0 && (q->rank < 2 || read_here(d, g, other, "", ""));
+        bool alike = other->module == q->module && other->rank < 0 &&
+                     (q->rank < 2 || read_here(d, g, other, "", "") ||
+                      (spread && !constant_into(d, other) && left_alone(d, other)));
         const struct module *m = &p->modules[other->module];
         bool around = named && m->parent >= 0 &&
                       strcmp(path_last(m->path), path_last(p->modules[q->module].path)) == 0 &&
@@ -2412,16 +2449,27 @@ began_again(const struct dynamo *d, const struct call *made)
     return again;
 }
 
-/* Whether a line made it, for a later one of another module of that class, and the reader is that line. */
+/* Whether a line made it, for itself or a later one, in another module of that class, and the reader is that line. */
 static bool
 in_another(const struct dynamo *d, const struct group *g, const struct call *made)
 {
     const struct module *m = &d->l->p->modules[made->scope];
     const char *stack = d->l->g->n[g->last].stack;
     return made->stack && stack && m->type && g->type && strcmp(m->type, g->type) == 0 &&
-           strcmp(m->path, g->path ? g->path : "") != 0 && python_earlier(d->l->a, made->stack, stack) &&
-           strcmp(fx_outer(d->l->a, made->stack), fx_outer(d->l->a, stack)) == 0 &&
-           python_passed(d->l->a, fx_line(d->l->a, made->stack), fx_line(d->l->a, stack));
+           strcmp(m->path, g->path ? g->path : "") != 0 &&
+           (strcmp(made->stack, stack) == 0 ||
+            (python_earlier(d->l->a, made->stack, stack) &&
+             strcmp(fx_outer(d->l->a, made->stack), fx_outer(d->l->a, stack)) == 0 &&
+             python_passed(d->l->a, fx_line(d->l->a, made->stack), fx_line(d->l->a, stack))));
+}
+
+/* What a line made in another module of the reader's class, in the reader's own, which ran it, too. */
+static int
+made_here_too(struct dynamo *d, const struct group *g, int slot)
+{
+    const struct call *m = slot < 0 ? NULL : group_maker(d->l->p, slot);
+    struct runs r;
+    return m && in_another(d, g, m) && find_runs(d, g, m, m->stack, &r) ? local_again(d, g, &r, slot) : slot;
 }
 
 /* "getitem_4" of the call whose result of that number is "getitem_6". */
@@ -2508,7 +2556,10 @@ lost_duplicate(struct dynamo *d, const struct group *g, const char *name, int sl
         for (int k = 0; k < again.nargs; k++)
             locals_again(d, g, &runs, &again.args[k]);
     for (int k = 0; k < again.nargs; k++) {
-        struct param *q = again.args[k].kind == ARG_SLOT ? merged_param(d, g, (int)again.args[k].i) : NULL;
+        struct param *q = again.args[k].kind == ARG_SLOT ? merged_param(d, g, (int)again.args[k].i,
+                                                                        target_is(again.target, TARGET_VIEWS) &&
+                                                                            !target_is(again.target, TARGET_KEEPS))
+                                                         : NULL;
         if (q)
             again.args[k].i = q->slot;
         else if (again.args[k].kind == ARG_SLOT && again.args[k].i == p->calls[i].args[k].i && p->calls[i].stack &&

@@ -248,6 +248,13 @@ run_folded(struct machine *m, struct frame *f)
 }
 
 void
+run_folded_of(struct machine *m, struct frame *f)
+{
+    m->op = f->a[2].s;
+    factory(m, f, 4, DT_FLOAT);
+}
+
+void
 run_randint(struct machine *m, struct frame *f)
 {
     factory(m, f, aten_arg(f->op, "size"), DT_INT64);

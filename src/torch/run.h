@@ -133,6 +133,7 @@ void run_fft_real(struct machine *m, struct frame *f);
 void run_flash_attention(struct machine *m, struct frame *f);
 void run_flash_attention_backward(struct machine *m, struct frame *f);
 void run_folded(struct machine *m, struct frame *f);
+void run_folded_of(struct machine *m, struct frame *f);
 void run_fractional_max_pool(struct machine *m, struct frame *f);
 void run_frexp(struct machine *m, struct frame *f);
 void run_full(struct machine *m, struct frame *f);
