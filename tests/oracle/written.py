@@ -1248,6 +1248,52 @@ class M(B):
         q = self.two(h.unflatten(-1, (32, 2, 4)))
         return self.b(q.flatten(2)) + k.mean()
 """
+TOKENS = """
+class M(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.kind, self.place = nn.Parameter(torch.zeros(1, 1, 64)), nn.Parameter(torch.zeros(1, 1, 64))
+        self.a = nn.Linear(64, 64)
+
+    def forward(self, x):
+        first = self.kind.expand(x.shape[0], -1, -1)
+        second = self.place.expand(x.shape[0], -1, -1)
+        return torch.relu(self.a(torch.cat([first, second, x], 1)))
+"""
+INTERVALS = """
+class Bias(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.table = nn.Parameter(torch.rand(9))
+
+    def forward(self, x):
+        d = (x[:, :, 0].unsqueeze(2) - x[:, :, 0].unsqueeze(1)).abs()
+        bucket = (d * 8).long().clamp(0, 8)
+        return torch.index_select(self.table, 0, bucket.view(-1)).view(x.shape[0], 8, 8)
+
+
+class Layer(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.bias, self.q, self.o = Bias(), nn.Linear(64, 64), nn.Linear(64, 64)
+
+    def forward(self, y, x):
+        q = self.q(y)
+        a = torch.softmax(q @ q.transpose(1, 2) + self.bias(x), -1)
+        return y + self.o(a @ q)
+
+
+class M(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.layers = nn.ModuleList(Layer() for _ in range(3))
+
+    def forward(self, x):
+        y = x
+        for layer in self.layers:
+            y = layer(y, x)
+        return y
+"""
 # what a line computes of a parameter alone, which the exporter folds
 OF_PARAMETER = """
 class M(nn.Module):
@@ -1470,6 +1516,8 @@ CASES = {  # name: (classes, entry, entry of the step where it is another, optio
             ("kinds", KINDS),
             ("frequencies", FREQUENCIES),
             ("mixed", MIXED),
+            ("tokens", TOKENS),
+            ("intervals", INTERVALS),
             *(
                 (name, OF_PARAMETER % line)
                 for name, line in {
