@@ -35,7 +35,8 @@ static const struct arithmetic {
     {"nll_loss", "aten.nll_loss_nd.default",
      "ne(,) where(,target) unsqueeze gather(self) squeeze neg where sum reduction=2"},
     {"nll_loss", "aten.nll_loss_nd.default",
-     "ne(,) where(,target) unsqueeze gather(self) squeeze neg where ne? sum _to_copy? sum? div reduction=1"},
+     "ne(,) where(,target) unsqueeze gather(self) squeeze neg where ne? convert_element_type? sum _to_copy? sum? div "
+     "reduction=1"},
     {"soft_margin_loss", "aten.soft_margin_loss.default", "neg(self) mul(,target) exp log1p reduction"},
     {"l1_loss", "aten.l1_loss.default", "sub(self,target) abs reduction"},
     {"smooth_l1_loss", "aten.smooth_l1_loss.default", "sub(self,target) abs lt pow mul div? sub where reduction"},

@@ -382,26 +382,27 @@ lower_function(struct dynamo *d, int at, const struct fact *f)
 }
 
 /* The parametrization arrives in pieces, but CUDA runs one operator where the norm keeps the first or the last
- * dimension. Pieces before the last make no call. */
-static void
+ * dimension. Pieces before the last make no call. False: there is one norm of all, by operators as they are. */
+static bool
 lower_weight_norm(struct dynamo *d, struct group *g)
 {
     struct lowering *l = d->l;
-    if (!spelled(g->target, MULTIPLIES))
-        return;
     struct param *part[2] = {NULL, NULL}; /* original0 the norms, original1 the direction */
     for (int i = 0; i < l->p->nparams; i++)
         for (int k = 0; k < 2; k++)
             if (strncmp(l->p->params[i].name, g->path, strlen(g->path) - 2) == 0 &&
                 ends_with(l->p->params[i].name, k ? ".original1" : ".original0"))
                 part[k] = &l->p->params[i];
+    if (part[0] && part[0]->rank == 0)
+        return false;
     int out = group_output(d, g);
-    if (!part[0] || !part[1] || out < 0)
-        return;
+    if (!spelled(g->target, MULTIPLIES) || !part[0] || !part[1] || out < 0)
+        return true;
     struct call *c = group_call(d, g, "aten._weight_norm_interface.default", 2);
     c->args[0] = (struct arg){.kind = ARG_SLOT, .i = part[1]->slot};
     c->args[1] = (struct arg){.kind = ARG_SLOT, .i = part[0]->slot};
     group_define(d, g, out, c->outs[0]);
+    return true;
 }
 
 /* The parameter that is the call's argument k; NULL none. */
@@ -590,12 +591,11 @@ pieces_lower(struct dynamo *d, int at)
     d->fed = -1;
     if (cell) {
         lower_cell(d, cell, piece);
-    } else if (arithmetic_lower(d, at) || lower_weight_norm_hook(d, at)) {
+    } else if (arithmetic_lower(d, at) || lower_weight_norm_hook(d, at) ||
+               (!w && fact_of(d->l, g->type, FACT_WEIGHT_NORM) && lower_weight_norm(d, g))) {
         return;
     } else if (w) {
         lower_whole(d, at, w);
-    } else if (fact_of(d->l, g->type, FACT_WEIGHT_NORM)) {
-        lower_weight_norm(d, g);
     } else if (function) {
         lower_function(d, at, function);
     } else {
