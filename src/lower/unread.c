@@ -20,7 +20,8 @@
 struct repeat { /* two modules of one class, one behind the other in a list, with what the loop does behind each; or two
                  * rounds of a loop */
     struct dynamo *d;
-    const char *module, *again; /* empty: rounds */
+    const char *module, *again; /* empty: rounds, whose modules and parameters are */
+    const char *number, *next;  /* those of these numbers in lists; NULL the same */
     const struct param **param; /* per slot */
     bool *of, *of_again;        /* per call of the program: whether it is one of theirs */
     int *twin;                  /* per call of the first one, that of the second; -1 none */
@@ -34,12 +35,23 @@ struct repeat { /* two modules of one class, one behind the other in a list, wit
     } * like; /* parameters that are read by what is put back, and those of the first module */
 };
 
-/* What is to the second module what that is to the first; the path itself where the loop is. */
+/* "gconv.3.weight" of "gconv.2.weight"; the path itself where no part is that number. */
+static const char *
+path_of_next(const struct repeat *r, const char *path)
+{
+    const size_t n = strlen(r->number);
+    for (const char *p = path; p; p = strchr(p, '.'), p += p != NULL)
+        if (strncmp(p, r->number, n) == 0 && (!p[n] || p[n] == '.'))
+            return arena_printf(r->d->l->a, "%.*s%s%s", (int)(p - path), path, r->next, p + n);
+    return path;
+}
+
+/* What is to the second one what that is to the first; the path itself where the loop is. */
 static const char *
 path_there(const struct repeat *r, const char *path)
 {
     const char *moved = *r->module ? path_moved(r->d->l->a, path, r->module, r->again) : NULL;
-    return moved ? moved : path;
+    return moved ? moved : r->number ? path_of_next(r, path) : path;
 }
 
 static void
@@ -157,9 +169,9 @@ static int
 twin_operand(struct repeat *r, int slot)
 {
     const struct param *q = slot < r->first ? r->param[slot] : NULL;
-    const char *path = q && *r->module ? path_moved(r->d->l->a, q->name, r->module, r->again) : NULL;
+    const char *path = q ? path_there(r, q->name) : NULL;
     struct param *own = path ? params_called(r->d, path) : NULL;
-    if (!path)
+    if (!path || strcmp(path, q->name) == 0)
         return q ? slot : r->slot[slot];
     if (!own || (own->rank < 0 && !r->weighed))
         return -1;
@@ -182,19 +194,16 @@ twin_args(struct repeat *r, struct arg *args, int n)
     return known;
 }
 
-/* "['', 'layers', 'layers.3', 'layers.3.fc']" of another module. */
+/* "['', 'layers', 'layers.3', 'layers.3.fc']" of the second one. */
 static const char *
-scopes_moved(const struct repeat *r, const char *scopes)
+scopes_there(const struct repeat *r, const char *scopes)
 {
     struct arena *a = r->d->l->a;
-    const size_t n = strlen(r->module);
-    const char *moved = "", *from = scopes;
-    for (const char *p = scopes; (p = strstr(p + 1, r->module));)
-        if (p[-1] == '\'' && (p[n] == '\'' || p[n] == '.')) {
-            moved = arena_printf(a, "%s%.*s%s", moved, (int)(p - from), from, r->again);
-            from = p + n;
-        }
-    return arena_printf(a, "%s%s", moved, from);
+    const char *moved = "", *end;
+    for (const char *p; (p = strchr(scopes, '\'')) && (end = strchr(p + 1, '\'')); scopes = end + 1)
+        moved = arena_printf(a, "%s%.*s%s'", moved, (int)(p + 1 - scopes), scopes,
+                             path_there(r, arena_strn(a, p + 1, (size_t)(end - p - 1))));
+    return arena_printf(a, "%s%s", moved, scopes);
 }
 
 /* The call as the second one makes it. False: what it reads there is not known. */
@@ -214,7 +223,7 @@ make_twin(struct repeat *r, struct call *c)
         pair_slots(r, outs[k], c->outs[k]);
     const struct module *m = &l->p->modules[c->scope];
     c->scope = lower_module(l, path_there(r, m->path), m->type);
-    c->scopes = c->scopes && *r->module ? scopes_moved(r, c->scopes) : c->scopes;
+    c->scopes = c->scopes ? scopes_there(r, c->scopes) : NULL;
     c->name = NULL;
     c->unread = r->again;
     return true;
@@ -408,6 +417,38 @@ keep_slots(struct repeat *r, const struct loop *o)
             pair_slots(r, p->calls[i].outs[k], p->calls[i].outs[k]);
 }
 
+/* Whose number in lists each round's modules have: "convs.2", "convs.3". */
+static void
+find_number(struct repeat *r)
+{
+    const struct program *p = r->d->l->p;
+    int i = next_of(p, r->of, 0), k = next_of(p, r->of_again, 0);
+    while (i < p->ncalls && k < p->ncalls) {
+        const char *one = p->modules[p->calls[i].scope].path, *other = p->modules[p->calls[k].scope].path;
+        const char *end = path_number(one, other);
+        if (end) {
+            while (end > one && isdigit((unsigned char)end[-1]))
+                end--;
+            const size_t at = (size_t)(end - one);
+            r->number = arena_strn(r->d->l->a, end, strspn(end, "0123456789"));
+            r->next = arena_strn(r->d->l->a, other + at, strspn(other + at, "0123456789"));
+            return;
+        }
+        i = next_of(p, r->of, i + 1);
+        k = next_of(p, r->of_again, k + 1);
+    }
+}
+
+/* The module whose function the loop is in, by the first of these calls that its lines make; -1 none. */
+static int
+runs_loop(const struct program *p, const struct loop *o, const bool *of)
+{
+    for (int i = next_of(p, of, 0); i < p->ncalls; i = next_of(p, of, i + 1))
+        if (!p->calls[i].frames[o->level + 1])
+            return p->calls[i].scope;
+    return -1;
+}
+
 static int
 by_last(const void *a, const void *b)
 {
@@ -472,10 +513,13 @@ unread_rounds(struct dynamo *d)
         struct repeat r = {.d = d, .module = "", .again = "", .param = program_params(p, own)};
         begin(&r, own);
         mark_rounds(p, o, r.of, r.of_again);
-        if (find_twins(&r) && is_unread(&r) && is_unconditional(&r, o)) {
-            keep_slots(&r, o);
-            put_back(&r, true);
-        }
+        const int module = runs_loop(p, o, r.of); /* of several of a class, each runs the function once */
+        if (module >= 0 && module == runs_loop(p, o, r.of_again))
+            find_number(&r);
+        const bool unread = find_twins(&r) && is_unread(&r), certain = unread && is_unconditional(&r, o);
+        keep_slots(&r, o);
+        if (certain || (unread && r.number))
+            put_back(&r, certain);
         arena_free(own);
     }
     arena_free(a);
