@@ -1248,6 +1248,23 @@ class M(B):
         q = self.two(h.unflatten(-1, (32, 2, 4)))
         return self.b(q.flatten(2)) + k.mean()
 """
+SKIPPING = """
+class M(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.first = nn.Linear(64, 32)
+        self.filters, self.gates = [nn.ModuleList(nn.Linear(64, 64) for _ in range(3)) for _ in range(2)]
+        self.skips, self.mixes = [nn.ModuleList(nn.Linear(64, n) for _ in range(3)) for n in (32, 64)]
+
+    def forward(self, x):
+        skip = self.first(x)
+        for i in range(3):
+            r = x
+            x = torch.tanh(self.filters[i](x)) * torch.sigmoid(self.gates[i](x))
+            skip = skip + self.skips[i](x)
+            x = self.mixes[i](x) + r
+        return torch.relu(skip)
+"""
 TOKENS = """
 class M(nn.Module):
     def __init__(self):
@@ -1536,6 +1553,7 @@ CASES = {  # name: (classes, entry, entry of the step where it is another, optio
         n: (text, entry(IMAGE, "None", "out.sum()"), None, ["--loss=sum"], steps.PRECISIONS)
         for n, text in (("skips", SKIPS), ("sampled", SAMPLED), ("halves", HALVES), ("plain_norm", PLAIN_NORM))
     },
+    "skipping": (SKIPPING, entry(X, "None", "out.sum()"), None, ["--loss=sum"], ("fp32",)),
     "states": (STATES, entry(X, "None", "out.sum()"), None, ["--loss=sum", "--freeze=enc.*"], steps.PRECISIONS),
     "messages": (
         MESSAGES,
