@@ -253,12 +253,25 @@ group_to_float(struct dynamo *d, const struct group *g, int slot)
     return c->outs[0];
 }
 
+static inline bool
+makes(const struct program *p, int at, int64_t slot)
+{
+    bool made = false;
+    for (int k = 0; at >= 0 && at < p->ncalls && k < p->calls[at].nouts && !made; k++)
+        made = p->calls[at].outs[k] == slot;
+    return made;
+}
+
 const struct call *
 group_maker(const struct program *p, int64_t slot)
 {
-    for (int i = p->ncalls - 1; i >= 0 && slot >= p->ngiven; i--)
-        for (int k = 0; k < p->calls[i].nouts; k++)
-            if (p->calls[i].outs[k] == slot)
-                return &p->calls[i];
-    return NULL;
+    if (slot < p->ngiven)
+        return NULL;
+    if (makes(p, p->made[slot], slot))
+        return &p->calls[p->made[slot]];
+    int at = p->ncalls - 1;
+    while (at >= 0 && !makes(p, at, slot))
+        at--;
+    p->made[slot] = at;
+    return at < 0 ? NULL : &p->calls[at];
 }

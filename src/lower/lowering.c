@@ -28,7 +28,8 @@ lowering_new(struct graph *g, const struct setup *s)
 int
 lower_slot(struct lowering *l)
 {
-    return l->p->nslots++;
+    *PUSH(l->a, l->p->made, l->p->nslots, l->p->cap_made) = l->p->ncalls - 1;
+    return l->p->nslots - 1;
 }
 
 /* The module of that path, its parents made as needed. */

@@ -159,6 +159,7 @@ struct program {
     struct arena *arena;
     struct graph *graph;              /* doubts are added to it */
     int nslots, ngiven;               /* ngiven: the first so many no call makes, as far as that is known */
+    int cap_made, *made;              /* the call that made a slot, or its place before calls were moved */
     int nparams, cap_params, ngroups; /* of the optimizer, besides the first */
     struct param *params;
     int ninputs;
