@@ -11,6 +11,8 @@
  */
 #include "graph/infer.h"
 
+#include <limits.h>
+
 /* ---- what a program wrote as several calls ----------------------------------------------------------------------- */
 
 /* The notation stands at the head of lower/compose.c. They are what torch.nn.functional or a model's source runs;
@@ -520,15 +522,6 @@ static const struct op ops[] = {
     {"com.microsoft.nchwc", "Upsample", 1, 0, fused_nchwc_upsample, NULL, NULL, CALL_LIKE, "Upsample"},
 };
 
-static int
-by_name(const void *a, const void *b)
-{
-    const struct op *x = *(const struct op *const *)a, *y = *(const struct op *const *)b;
-    int c = strcmp(x->name, y->name);
-    c = c ? c : strcmp(x->domain, y->domain);
-    return c ? c : (x->since > y->since) - (x->since < y->since);
-}
-
 const struct op *
 op_next(const struct op *o)
 {
@@ -548,28 +541,31 @@ node_call(const struct node *n)
     return n->row ? n->row->call : CALL_NONE;
 }
 
+/* The rows whose name has that letter first and that length stand together. */
+static unsigned char
+shelf_of(const char *name)
+{
+    return (unsigned char)((unsigned char)*name + 8 * strlen(name));
+}
+
 /* The last row that began by that opset, else the first one: a wrong opset number loses little. */
 const struct op *
 op_find(const char *domain, const char *name, int opset)
 {
-    static const struct op *sorted[COUNT(ops)];
-    if (!sorted[0]) {
-        for (int i = 0; i < COUNT(ops); i++)
-            sorted[i] = &ops[i];
-        qsort(sorted, COUNT(ops), sizeof(sorted[0]), by_name);
+    static short first[UCHAR_MAX + 1], next[COUNT(ops) + 1]; /* 1 and up, in order */
+    static bool filled;
+    const struct op *row = NULL;
+    for (int i = COUNT(ops); i > 0 && !filled; i--) {
+        short *to = &first[shelf_of(ops[i - 1].name)];
+        next[i] = *to;
+        *to = (short)i;
     }
-    const struct op wanted = {.domain = domain, .name = name, .since = 0}, *key = &wanted, *row = NULL;
-    int low = 0, high = COUNT(ops);
-    while (low < high) {
-        int mid = (low + high) / 2;
-        if (by_name(&sorted[mid], &key) < 0)
-            low = mid + 1;
-        else
-            high = mid;
+    filled = true;
+    for (int i = first[shelf_of(name)]; i; i = next[i]) {
+        const struct op *o = &ops[i - 1];
+        if (strcmp(o->name, name) == 0 && strcmp(o->domain, domain) == 0 && (!row || o->since <= opset))
+            row = o;
     }
-    for (; low < COUNT(ops) && !strcmp(sorted[low]->name, name) && !strcmp(sorted[low]->domain, domain); low++)
-        if (!row || sorted[low]->since <= opset)
-            row = sorted[low];
     return row;
 }
 

@@ -666,16 +666,19 @@ static bool
 like_one(const char *globs, const char *name)
 {
     char one[128];
-    bool like = false;
-    for (size_t n, plain; *globs && !like; globs += n + (globs[n] == '|')) {
-        n = strcspn(globs, "|");
-        plain = strcspn(globs, "*?[");
-        if (strncmp(globs, name, plain < n ? plain : n) != 0)
+    for (const char *next; globs; globs = next ? next + 1 : NULL) {
+        size_t same = 0; /* most differ in the first letters */
+        while (globs[same] == name[same] && name[same] && globs[same] != '*')
+            same++;
+        next = strchr(globs + same, '|');
+        if (globs[same] && !strchr("*?[|", globs[same]))
             continue;
-        snprintf(one, sizeof(one), "%.*s", (int)n, globs);
-        like = glob_match(one, name);
+        if (next)
+            snprintf(one, sizeof(one), "%.*s", (int)(next - globs), globs);
+        if (glob_match(next ? one : globs, name))
+            return true;
     }
-    return like;
+    return false;
 }
 
 static const struct like *
