@@ -74,8 +74,11 @@ struct stack {
 
 struct frames { /* of a program's calls and of its copies', each read once */
     struct arena *a;
-    struct names *spots, *places;
-    struct spot *spot;
+    struct names *codes, *places;
+    struct code { /* a frame's, whatever its module */
+        struct spot spot;
+        const char *function; /* and its file */
+    } * code;
     struct path paths; /* around all */
     int n, cap, nplaces;
     char *key;
@@ -124,7 +127,7 @@ frames_new(struct arena *a, struct frames *before)
     struct frames *f = NEW(a, struct frames);
     f->a = a;
     f->before = before;
-    f->spots = names_new(a);
+    f->codes = names_new(a);
     f->places = names_new(a);
     return f;
 }
@@ -340,8 +343,10 @@ place_number(struct frames *f, const char *place)
     int number = names_find(f->places, place);
     if (number < 0 && f->before)
         number = names_find(f->before->places, place);
-    if (number < 0)
-        names_put(f->places, place, number = 2 * f->nplaces++ + (f->before != NULL)); /* apart from those before */
+    if (number < 0) {
+        number = 2 * f->nplaces++ + (f->before != NULL); /* apart from those before */
+        names_put(f->places, arena_str(f->a, place), number);
+    }
     return number;
 }
 
@@ -373,19 +378,23 @@ is_traced(const char *frame)
     return strncmp(frame, begin, strlen(begin)) == 0;
 }
 
-/* The frame whose text ends there, in a function of that module. */
-static struct spot
-frame_spot(struct frames *f, const char *frame, const char *end, const char *module)
+/* The first bytes of one text, a space and another text, until the next two. */
+static const char *
+joined(struct frames *f, const char *text, size_t n, const char *more)
 {
-    size_t n = (size_t)(end - frame), m = strlen(module) + 1;
-    f->key = arena_grow(f->a, f->key, &f->cap_key, (int)(n + m), 1);
-    memcpy(f->key, frame, n);
-    memcpy(f->key + n, module, m);
-    for (const struct frames *of = f; of; of = of->before) {
-        int at = names_find(of->spots, f->key);
-        if (at >= 0)
-            return of->spot[at];
-    }
+    const size_t m = strlen(more) + 1;
+    f->key = arena_grow(f->a, f->key, &f->cap_key, (int)(n + 1 + m), 1);
+    memcpy(f->key, text, n);
+    f->key[n] = ' ';
+    memcpy(f->key + n + 1, more, m);
+    return f->key;
+}
+
+/* What a frame says in whatever module. */
+static struct code
+read_spot(struct frames *f, const char *frame, const char *end)
+{
+    const size_t n = (size_t)(end - frame);
     const char *text = memchr(frame, '\n', n), *line = strstr(frame, "\", line "), *in = strstr(line, ", in ");
     const char *function = arena_printf(f->a, "%.*s %.*s", (int)(line - frame), frame, (int)(text - in), in);
     text += 1 + strspn(text + 1, " ");
@@ -394,14 +403,32 @@ frame_spot(struct frames *f, const char *frame, const char *end, const char *mod
     spot.library = strstr(function, "site-packages/");
     spot.traced = is_traced(frame);
     spot.states = strstr(spot.text, "output_hidden_states=True") || strstr(spot.text, ".hidden_states");
-    spot.where = place_number(f, arena_printf(f->a, "%s %s", function, module));
     spot.function = place_number(f, function);
     spot.inners = inners_in(spot.text);
     size_t len;
     for (const char *p = spot.text; (p = next_name_read(&spot, p, &len)); p += len)
         *PUSH(f->a, spot.reads, spot.nreads, spot.cap_reads) = (struct name_read){p, len};
-    names_put(f->spots, arena_dup(f->a, f->key, n + m), f->n);
-    return *PUSH(f->a, f->spot, f->n, f->cap) = spot;
+    return (struct code){spot, function};
+}
+
+/* The frame whose text ends there, in a function of that module. */
+static struct spot
+frame_spot(struct frames *f, const char *frame, const char *end, const char *module)
+{
+    const char *key = joined(f, frame, (size_t)(end - frame), "");
+    const struct code *own = NULL;
+    for (const struct frames *of = f; of && !own; of = of->before) {
+        int at = names_find(of->codes, key);
+        own = at < 0 ? NULL : &of->code[at];
+    }
+    if (!own) {
+        names_put(f->codes, arena_str(f->a, key), f->n);
+        own = PUSH(f->a, f->code, f->n, f->cap);
+        f->code[f->n - 1] = read_spot(f, frame, end);
+    }
+    struct spot spot = own->spot;
+    spot.where = place_number(f, joined(f, own->function, strlen(own->function), module));
+    return spot;
 }
 
 /* What the text there says of a frame, without its module; false: it is none. */
