@@ -119,6 +119,9 @@ struct tracer {
     int *maker;  /* per slot, a call or -1 */
     int slot;    /* whose names are looked for */
     int steps;
+    struct {
+        int from, user, level;
+    } apart; /* what runs_apart was asked last: it is asked several times for a tensor and its reader */
 };
 
 struct frames *
@@ -135,7 +138,7 @@ frames_new(struct arena *a, struct frames *before)
 static struct tracer
 tracer_new(const struct program *p)
 {
-    return (struct tracer){.p = p, .a = arena_new(), .slot = -1};
+    return (struct tracer){.p = p, .a = arena_new(), .slot = -1, .apart.from = -1};
 }
 
 const char *
@@ -2403,6 +2406,8 @@ static int
 runs_apart(struct tracer *t, int from, int user)
 {
     const struct stack *s = &t->stacks[from], *u = &t->stacks[user];
+    if (t->apart.from == from && t->apart.user == user)
+        return t->apart.level;
     int level = parting(s, u);
     for (const struct round *r = &t->rounds[from]; r && r->level >= 0; r = r->outer)
         level = level > r->level && r->end < user && round_at(t, user, r->level) ? r->level : level;
@@ -2412,7 +2417,9 @@ runs_apart(struct tracer *t, int from, int user)
     }
     for (int i = 0; i < level; i++)
         level = line_end(t, i, from, user) < user ? i : level;
-    return level;
+    t->apart.from = from;
+    t->apart.user = user;
+    return t->apart.level = level;
 }
 
 /* Whether calls i and j give the same variable of one function its value. */
