@@ -268,7 +268,8 @@ read_record(const struct lowering *l, const struct node *n)
     struct record *r = NEW(l->a, struct record);
     if (n->fx)
         split(l->a, n->fx, r);
-    r->traced = read_traced(l, n->stack);
+    const bool same = n->stack && before != &none && n[-1].stack && strcmp(n->stack, n[-1].stack) == 0;
+    r->traced = same ? before->traced : read_traced(l, n->stack);
     r->scopes = entries(l->a, n->scopes, &before->scopes);
     r->classes = entries(l->a, n->classes, &before->classes);
     r->drops = r->traced->drops || says_dropout(n->scopes) || says_dropout(n->classes);
