@@ -11,6 +11,13 @@
 /* What a node's texts say. */
 struct record {
     const char *name, *target, *args; /* of its call, args: after "(args = ("; name NULL: it is none */
+    const struct aim {
+        const struct aten *row; /* spelled_row */
+        uint64_t wholes;        /* pieces_wholes */
+        bool number, renamed;   /* spelled_number, spelled_may_change */
+        bool batch;             /* its statistics are the batch's */
+        bool trains;            /* spelled_in_training may say so */
+    } * aim;                    /* what the target says, whatever calls it; NULL without a name */
     struct traced {
         const char *line;               /* of Python: of the innermost frame */
         const char *outer, *around;     /* the stack without that frame, and the innermost line there */
@@ -35,6 +42,7 @@ struct record {
 /* One group of nodes: a call of the traced program. */
 struct group {
     const char *fx_name, *target, *args; /* args: after "(args = (" */
+    const struct aim *aim;               /* NULL: not read */
     int nnodes, cap, *nodes, last;
     const char *path, *type; /* module; no type without a path */
     int call;                /* -1 not made yet */
@@ -178,6 +186,7 @@ const char *spelled_root(struct arena *a, const char *target); /* "add" of "aten
 /* The name by which the line calls the operator: its root, or that of a function which is nothing else. */
 const char *spelled_in(struct arena *a, const char *line, const char *target);
 const char *spelled_stem(struct arena *a, const char *name); /* "aten.full_like" of "full_like_3" */
+bool spelled_may_change(const char *target);                 /* whether spelled_anew has a row for it */
 /* What eager runs for a recorded call. */
 const char *spelled_anew(const struct dynamo *d, const struct group *g);
 /* What makes the same as "x.new_zeros(n)" without a tensor whose type it takes; NULL of other operators. */
@@ -185,8 +194,9 @@ const char *spelled_alone(const char *target);
 /* Of what a batch norm takes statistics. */
 enum statistics { STATISTICS_ANY, STATISTICS_BATCH, STATISTICS_RUNNING };
 enum statistics spelled_statistics(const char *target);
-bool spelled_in_training(const struct group *g, const struct node *n); /* a model in evaluation mode doesn't call it */
-const struct aten *spelled_row(const char *target);                    /* of a recorded call; NULL none */
+/* A model in evaluation mode doesn't call it; args NULL: whatever they are, and the node's texts. */
+bool spelled_in_training(const char *target, const char *args, const struct node *n);
+const struct aten *spelled_row(const char *target); /* of a recorded call; NULL none */
 /* Whether the traced program gives such a name to results of this target. */
 bool spelled_after(const char *name, const char *target);
 #define REFLECTED "aten.rsub.Scalar" /* of a number minus a tensor, which the file has as aten.sub.Tensor */
@@ -342,6 +352,8 @@ int recorded_call(struct dynamo *d, struct group *g);
 
 /* A group, and what is one call with it. */
 void pieces_lower(struct dynamo *d, int at);
+/* Which rows of calls that are one a call of that target may begin, as bits. */
+uint64_t pieces_wholes(const char *target);
 
 /* ---- dynamo.c ---------------------------------------------------------------------------------------------------- */
 

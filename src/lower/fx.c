@@ -233,20 +233,51 @@ read_stack(struct arena *a, const char *stack)
                            .frames = fx_frames(a, stack)};
 }
 
-/* What a file's stacks say. */
+/* What a file's stacks say, and the targets of its calls. */
 struct stacks {
-    struct names *texts;
-    int n, cap;
+    struct names *texts, *targets;
+    int n, cap, naims, cap_aims;
     struct traced **traced, *none; /* none: of a node without a stack */
+    const struct aim **aim;
 };
+
+static struct stacks *
+stacks_of(const struct lowering *l, struct arena **a)
+{
+    struct graph *file = l->g->first ? l->g->first->graph : l->g;
+    *a = file->arena;
+    if (!file->stacks) {
+        file->stacks = NEW(*a, struct stacks);
+        file->stacks->texts = names_new(*a);
+        file->stacks->targets = names_new(*a);
+    }
+    return file->stacks;
+}
+
+static const struct aim *
+read_aim(const struct lowering *l, const char *target)
+{
+    struct arena *a;
+    struct stacks *x = stacks_of(l, &a);
+    int at = names_find(x->targets, target);
+    if (at >= 0)
+        return x->aim[at];
+    struct aim *aim = NEW(a, struct aim);
+    *aim = (struct aim){.row = spelled_row(target),
+                        .wholes = pieces_wholes(target),
+                        .number = spelled_number(target),
+                        .renamed = spelled_may_change(target),
+                        .batch = spelled_statistics(target) == STATISTICS_BATCH,
+                        .trains = spelled_in_training(target, NULL, NULL)};
+    names_put(x->targets, arena_str(a, target), x->naims);
+    return *PUSH(a, x->aim, x->naims, x->cap_aims) = aim;
+}
 
 static struct traced *
 read_traced(const struct lowering *l, const char *stack)
 {
-    struct graph *file = l->g->first ? l->g->first->graph : l->g;
-    struct arena *a = file->arena;
-    struct stacks *x = file->stacks = file->stacks ? file->stacks : NEW(a, struct stacks);
-    x->texts = x->texts ? x->texts : names_new(a);
+    struct arena *a;
+    struct stacks *x = stacks_of(l, &a);
     int at = stack ? names_find(x->texts, stack) : -1;
     if (at >= 0)
         return x->traced[at];
@@ -268,6 +299,7 @@ read_record(const struct lowering *l, const struct node *n)
     struct record *r = NEW(l->a, struct record);
     if (n->fx)
         split(l->a, n->fx, r);
+    r->aim = r->name ? read_aim(l, r->target) : NULL;
     const bool same = n->stack && before != &none && n[-1].stack && strcmp(n->stack, n[-1].stack) == 0;
     r->traced = same ? before->traced : read_traced(l, n->stack);
     r->scopes = entries(l->a, n->scopes, &before->scopes);

@@ -55,7 +55,6 @@ group_make(struct dynamo *d)
     d->folded = NEWN(l->a, const struct tensor *, l->p->nparams + l->g->nt + 1);
     d->copied = NEWN(l->a, bool, l->p->nparams + l->g->nt + 1);
     for (int i = 0; i < l->g->nn; i++) {
-        const struct node *n = &l->g->n[i];
         const struct record *r = fx_record(l, i);
         d->group_of[i] = -1;
         if (!r->name || (gone && names_find(gone, r->name) >= 0))
@@ -73,13 +72,14 @@ group_make(struct dynamo *d)
             d->groups[at] = (struct group){.fx_name = r->name,
                                            .target = r->target,
                                            .args = r->args,
+                                           .aim = r->aim,
                                            .path = path,
                                            .type = path ? fx_entry(&r->classes, 2) : NULL,
                                            .call = -1};
             names_put(by_name, r->name, at);
             mark_referenced(d, r->args);
-            d->takes_batch |= spelled_statistics(r->target) == STATISTICS_BATCH;
-            d->trained |= d->takes_batch || spelled_in_training(&d->groups[at], n);
+            d->takes_batch |= r->aim->batch;
+            d->trained |= d->takes_batch || (r->aim->trains && spelled_in_training(r->target, r->args, &l->g->n[i]));
             d->drops |= r->drops;
             note_modules(l, r);
         }

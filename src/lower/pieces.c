@@ -230,15 +230,24 @@ same_origin(const struct dynamo *d, const struct whole *w, const struct group *g
     return w->type ? h->path && g->path && strcmp(h->path, g->path) == 0 : group_same_statement(d, g->last, h->last);
 }
 
+uint64_t
+pieces_wholes(const char *target)
+{
+    uint64_t may = 0;
+    _Static_assert(COUNT(wholes) <= 64, "a bit each");
+    for (int i = 0; i < COUNT(wholes); i++)
+        may |= (uint64_t)(!wholes[i].first || starts_with(target, wholes[i].first)) << i;
+    return may;
+}
+
 static const struct whole *
 whole_of(const struct dynamo *d, const struct group *g)
 {
     const struct group *next = g + 1 < d->groups + d->ngroups ? g + 1 : NULL;
     const char *line = fx_line_at(d, g->last);
-    for (int i = 0; i < COUNT(wholes); i++) {
-        const struct whole *w = &wholes[i];
-        if ((!w->first || starts_with(g->target, w->first)) &&
-            (w->type ? g->type && strcmp(g->type, w->type) == 0 : strstr(line, w->line) != NULL) &&
+    for (uint64_t left = g->aim ? g->aim->wholes : pieces_wholes(g->target); left; left &= left - 1) {
+        const struct whole *w = &wholes[__builtin_ctzll(left)];
+        if ((w->type ? g->type && strcmp(g->type, w->type) == 0 : strstr(line, w->line) != NULL) &&
             (!w->second || (next && starts_with(next->target, w->second) && same_origin(d, w, g, next))))
             return w;
     }

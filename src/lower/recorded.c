@@ -1188,10 +1188,10 @@ recorded_call(struct dynamo *d, struct group *g)
     const int first = l->p->ncalls;
     struct arg args[MAX_ARGS];
     const char *copy = copies_anew(d, g), *target = copy ? copy : spelled_anew(d, g);
-    const struct aten *op = spelled_row(target);
+    const struct aten *op = g->aim && target == g->target ? g->aim->row : spelled_row(target);
     int out = group_output(d, g), rank = -1, missing = 0, spare[MAX_ARGS], used = 0;
     const int64_t *size = NULL;
-    if (spelled_number(g->target))
+    if (g->aim ? g->aim->number : spelled_number(g->target))
         return 0; /* sizes */
     int n = fx_args(l, op, g->args, args);
     if (out >= 0)

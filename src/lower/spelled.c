@@ -228,6 +228,15 @@ static const struct rename {
      "mode='area': interpolate in torch/nn/functional.py"},
 };
 
+bool
+spelled_may_change(const char *target)
+{
+    bool may = false;
+    for (int i = 0; i < COUNT(renames) && !may; i++)
+        may = strcmp(renames[i].target, target) == 0;
+    return may;
+}
+
 const char *
 spelled_anew(const struct dynamo *d, const struct group *g)
 {
@@ -241,13 +250,9 @@ spelled_anew(const struct dynamo *d, const struct group *g)
     for (int i = 0; i < COUNT(scalar) && was_number; i++)
         if (target_named(g->target, scalar[i].stem))
             return arena_printf(a, "aten.%s.%s", scalar[i].stem, scalar[i].overload);
-    static size_t length[COUNT(renames)]; /* of targets: most differ in that */
-    for (int i = 0; i < COUNT(renames) && !length[i]; i++)
-        length[i] = strlen(renames[i].target);
     const char *line = fx_line_at(d, g->last);
-    size_t n = strlen(g->target);
-    for (int i = 0; i < COUNT(renames); i++)
-        if (length[i] == n && memcmp(renames[i].target, g->target, n) == 0 &&
+    for (int i = 0; i < COUNT(renames) && (!g->aim || g->aim->renamed); i++)
+        if (strcmp(renames[i].target, g->target) == 0 &&
             (!renames[i].type || (g->type && strcmp(renames[i].type, g->type) == 0)) &&
             (!renames[i].line || strstr(line, renames[i].line)) &&
             (!renames[i].says || glob_match(renames[i].says, g->args)) &&
@@ -260,7 +265,7 @@ spelled_anew(const struct dynamo *d, const struct group *g)
 /* Calls that a model in evaluation mode doesn't make, beside norms that take statistics of the batch: dropout, and
  * random numbers in a class or on a line that drops paths, blocks or connections. */
 bool
-spelled_in_training(const struct group *g, const struct node *n)
+spelled_in_training(const char *target, const char *args, const struct node *n)
 {
     static const struct {
         const char *target, *said; /* said: among the arguments, NULL whatever they are */
@@ -274,10 +279,12 @@ spelled_in_training(const struct group *g, const struct node *n)
                  {"aten.uniform.default", NULL, true}};
     static const char *const drops[] = {"Drop", "drop_", "StochasticDepth", "self.training"};
     int at = 0;
-    while (at < COUNT(calls) && strcmp(calls[at].target, g->target) != 0)
+    while (at < COUNT(calls) && strcmp(calls[at].target, target) != 0)
         at++;
-    if (at == COUNT(calls) || !calls[at].random)
-        return at < COUNT(calls) && (!calls[at].said || strstr(g->args, calls[at].said));
+    if (at == COUNT(calls) || !args)
+        return at < COUNT(calls);
+    if (!calls[at].random)
+        return !calls[at].said || strstr(args, calls[at].said);
     bool training = false;
     for (int i = 0; i < COUNT(drops); i++)
         training |= (n->stack && strstr(n->stack, drops[i])) || (n->classes && strstr(n->classes, drops[i]));
