@@ -158,6 +158,7 @@ lower_lost_outputs(struct dynamo *d)
         int before = l->p->ncalls;
         struct group reader = d->groups[at]; /* the model returns it */
         reader.target = reader.path = "";
+        reader.aim = NULL;
         slot = resolve_clone(d, &reader, out, false);
         struct call *c = &l->p->calls[l->p->ncalls - 1];
         if (l->p->ncalls > before)
