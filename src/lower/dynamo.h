@@ -30,6 +30,11 @@ struct record {
         const char *location, **frames; /* struct call's */
         bool drawn;                     /* arithmetic.c has read the line: */
         uint64_t draws[2];              /* rows of its table whose words the line has, as bits */
+        bool functions;                 /* recorded.c has read the line: */
+        uint64_t decomposed;            /* functions of its tables that the line calls, as bits */
+        unsigned composed, recurrent;   /* likewise */
+        bool masks, leaves;             /* with those of torch.masked; for the CPU */
+        int most;                       /* python_most */
     } * traced;                         /* by its stack: nodes with the same have it in common */
     struct entries {
         int n;

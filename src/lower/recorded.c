@@ -782,7 +782,7 @@ static const char *const decomposed[] = {
 
 /* Layers that are one kernel of cuDNN, called as _VF.NAME in torch/nn/modules/rnn.py; older exporters
  * took them apart: lstm_impl and others in torch/_decomp/decompositions.py. */
-static const char *const recurrent[] = {"lstm", "gru", "rnn_tanh", "rnn_relu"};
+static const char *const recurrent[] = {"_VF.lstm", "_VF.gru", "_VF.rnn_tanh", "_VF.rnn_relu"};
 
 /* Functions of several calls that are rows, where no drawing fits (arithmetic.c), and a call that tells. Sources:
  * Distance.cpp, Loss.cpp and LinearAlgebra.cpp in aten/src/ATen/native; torch/nn/functional.py. */
@@ -882,16 +882,38 @@ next_function(struct arena *a, const char *line, const char **at)
     return NULL;
 }
 
-/* A function that is no row, and more calls than the line writes. */
+/* Which functions of these tables a line calls, and what else is asked of it at each of its calls. */
+static void
+read_functions(struct traced *t)
+{
+    _Static_assert(COUNT(decomposed) <= 64 && COUNT(composed) <= 32 && COUNT(recurrent) <= 32, "a bit each");
+    for (int i = 0; i < COUNT(decomposed); i++)
+        t->decomposed |= (uint64_t)(python_may_call(t->endings, decomposed[i]) && python_calls(t->line, decomposed[i]))
+                         << i;
+    for (int i = 0; i < COUNT(composed); i++)
+        t->composed |=
+            (unsigned)(python_may_call(t->endings, composed[i].name) && python_calls(t->line, composed[i].name)) << i;
+    for (int i = 0; i < COUNT(recurrent); i++)
+        t->recurrent |=
+            (unsigned)(python_may_call(t->endings, path_last(recurrent[i])) && python_calls(t->line, recurrent[i]))
+            << i;
+    t->masks = strstr(t->line, "torch.masked.");
+    t->leaves = strstr(t->line, "cpu") && !strstr(t->line, "torch.ops.") &&
+                (python_calls(t->line, "cpu") || strstr(t->line, "'cpu'") || strstr(t->line, "\"cpu\""));
+    t->most = python_most(t->line);
+    t->functions = true;
+}
+
+/* A function that is no row, and more calls than the line writes, which are `most`. */
 static const char *
-composed_here(const struct dynamo *d, int at)
+composed_here(const struct dynamo *d, int at, int most)
 {
     struct arena *a = d->l->a;
     const char *line = fx_line_at(d, d->groups[at].last), *next = line, *name;
     int n = 0;
     for (int i = at; i < d->ngroups && group_same_statement(d, d->groups[at].last, d->groups[i].last); i++)
         n++;
-    while (n > python_most(line) && (name = next_function(a, line, &next))) {
+    while (n > most && (name = next_function(a, line, &next))) {
         bool known = aten_find(arena_printf(a, "aten.%s", name));
         for (int i = 0; i < COUNT(plain) && !known; i++)
             known = strcmp(plain[i].name, name) == 0;
@@ -909,44 +931,43 @@ doubt_decomposed(struct dynamo *d, const struct group *g)
     int at = d->group_of[g->last];
     bool said = at > 0 && group_same_statement(d, d->groups[at - 1].last, g->last);
     const struct node *n = &d->l->g->n[g->last];
-    const char *line = fx_line_at(d, g->last), *target = spelled_bare(g->target);
-    const uint64_t endings = fx_record(d->l, g->last)->traced->endings;
-    static uint64_t ends[COUNT(decomposed)], composed_ends[COUNT(composed)];
-    for (int i = 0; i < COUNT(decomposed) && !ends[i]; i++)
-        ends[i] = python_ending(decomposed[i]);
-    for (int i = 0; i < COUNT(composed) && !composed_ends[i]; i++)
-        composed_ends[i] = python_ending(composed[i].name);
-    for (int i = 0; i < COUNT(composed); i++)
-        if (endings & composed_ends[i] && (composed[i].target ? starts_with(g->target, composed[i].target) : !said) &&
-            python_calls(line, composed[i].name) && !arithmetic_draws(d, at, composed[i].name))
+    const char *target = spelled_bare(g->target);
+    struct traced *t = fx_record(d->l, g->last)->traced;
+    if (!t->functions)
+        read_functions(t);
+    for (unsigned left = t->composed; left; left &= left - 1) {
+        const int i = __builtin_ctz(left);
+        if ((composed[i].target ? starts_with(g->target, composed[i].target) : !said) &&
+            !arithmetic_draws(d, at, composed[i].name))
             graph_doubt(d->l->g, n->name, n->op, NULL,
                         "%s calls several operators, and the file does not show how long it holds what they make",
                         composed[i].name);
+    }
     if (said)
         return;
-    if (strstr(line, "torch.masked.")) /* torch/masked/_ops.py: mask_input; dtype=input.dtype */
+    if (t->masks) /* torch/masked/_ops.py: mask_input; dtype=input.dtype */
         graph_doubt(
             d->l->g, n->name, n->op, NULL,
             "functions of torch.masked hold what they mask, and say the type that their input had at the export");
-    const char *several = at >= 0 ? composed_here(d, at) : NULL;
+    const char *several = at >= 0 ? composed_here(d, at, t->most) : NULL;
     if (several)
         graph_doubt(d->l->g, n->name, n->op, NULL,
                     "%s calls several operators, and the file does not show how long it holds what they make", several);
-    for (int i = 0; i < COUNT(decomposed); i++)
-        if (endings & ends[i] && python_calls(line, decomposed[i]) &&
-            !starts_with(target, arena_printf(d->l->a, "%s.", decomposed[i])) &&
-            !arithmetic_draws(d, at, decomposed[i]))
+    for (uint64_t left = t->decomposed; left; left &= left - 1) {
+        const char *name = decomposed[__builtin_ctzll(left)];
+        if (!starts_with(target, arena_printf(d->l->a, "%s.", name)) && !arithmetic_draws(d, at, name))
             graph_doubt(d->l->g, n->name, n->op, NULL,
                         "the exporter wrote %s as its arithmetic: what PyTorch's own operator keeps is not counted",
-                        decomposed[i]);
-    for (int i = 0; i < COUNT(recurrent); i++)
-        if (python_may_call(endings, recurrent[i]) &&
-            python_calls(line, arena_printf(d->l->a, "_VF.%s", recurrent[i])) && !starts_with(target, recurrent[i]))
+                        name);
+    }
+    for (unsigned left = t->recurrent; left; left &= left - 1) {
+        const char *name = path_last(recurrent[__builtin_ctz(left)]);
+        if (!starts_with(target, name))
             graph_doubt(d->l->g, n->name, n->op, "export with PyTorch 2.11 or later",
                         "the exporter wrote %s as its arithmetic: what PyTorch's own operator keeps is not counted",
-                        recurrent[i]);
-    if (strstr(line, "cpu") && !strstr(line, "torch.ops.") &&
-        (python_calls(line, "cpu") || strstr(line, "'cpu'") || strstr(line, "\"cpu\"")))
+                        name);
+    }
+    if (t->leaves)
         graph_doubt(d->l->g, n->name, n->op, NULL,
                     "the program moves a tensor off the device here, but the file has none");
     const char *copied = at >= 0 ? copies_missed(d, at) : NULL;
