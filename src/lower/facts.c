@@ -739,11 +739,11 @@ next_fact(struct lowering *l, const struct fact *f, unsigned kinds_wanted, const
     uint64_t from = ~UINT64_C(0) << at % BITS;
     for (int word = at / BITS; word < WORDS; word++, from = ~UINT64_C(0)) {
         uint64_t wanted = 0, like = x->anywhere.word[word];
-        for (unsigned left = kinds_wanted; left; left &= left - 1)
-            wanted |= x->of_kind[__builtin_ctz(left)].word[word] & from;
-        for (int i = 0; i < n && wanted; i++)
+        for (int i = 0; i < n; i++)
             like |= around[i]->around.word[word];
-        like &= type->type.word[word] & (p->modules ? ~x->by_class.word[word] : x->by_class.word[word]);
+        like &= type->type.word[word] & (p->modules ? ~x->by_class.word[word] : x->by_class.word[word]) & from;
+        for (unsigned left = like ? kinds_wanted : 0; left; left &= left - 1)
+            wanted |= x->of_kind[__builtin_ctz(left)].word[word];
         for (wanted &= like; wanted; wanted &= wanted - 1) {
             f = &fact_table[word * BITS + __builtin_ctzll(wanted)];
             if (holds(f, p) && !setup_instead(l->s, kinds[f->kind].without))

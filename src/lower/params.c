@@ -141,7 +141,7 @@ static const struct recurrent *
 recurrent_row(const struct aten *op)
 {
     for (int i = 0; i < COUNT(recurrent) && op; i++)
-        if (strcmp(recurrent[i].name, op->name) == 0)
+        if (*recurrent[i].name == *op->name && strcmp(recurrent[i].name, op->name) == 0)
             return &recurrent[i];
     return NULL;
 }

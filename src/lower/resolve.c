@@ -78,8 +78,9 @@ after_gap(const struct dynamo *d, const char *path)
     const char *before = path ? lower_before(d->l, path) : NULL;
     if (!before)
         return false;
-    for (int i = 0; i < d->ngroups; i++)
-        if (d->groups[i].path && path_within(d->groups[i].path, before))
+    for (int i = 0; i < d->ngroups; i++) /* those of a module follow each other, and have its path in common */
+        if (d->groups[i].path && (i == 0 || d->groups[i].path != d->groups[i - 1].path) &&
+            path_within(d->groups[i].path, before))
             return false;
     for (int i = 0; i < d->l->p->nparams; i++)
         if (path_within(d->l->p->params[i].name, before) && d->l->p->params[i].name[strlen(before)])

@@ -152,12 +152,16 @@ spelled_bare(const char *target)
 const char *
 spelled_stem(struct arena *a, const char *name)
 {
-    const size_t all = strlen(name);
+    static const char space[] = "aten.";
+    const size_t all = strlen(name), m = strlen(space);
     size_t n = all;
     while (n && isdigit((unsigned char)name[n - 1]))
         n--;
     n = n && n < all && name[n - 1] == '_' ? n - 1 : all;
-    return arena_printf(a, "aten.%.*s", (int)n, name);
+    char *stem = arena_alloc(a, m + n + 1);
+    memcpy(stem, space, m);
+    memcpy(stem + m, name, n);
+    return stem;
 }
 
 /* ---- what was recorded for what runs ----------------------------------------------------------------------------- */
