@@ -245,6 +245,35 @@ read_rows(struct traced *t)
     t->drawn = true;
 }
 
+/* Whether the call of a stem may be the first of a drawing: of words that may be missing, too. */
+static bool
+may_begin(const char *drawing, const char *stem)
+{
+    for (const char *p = drawing;; p += strspn(p, " ")) {
+        const size_t n = strcspn(p, "(>?= ");
+        if ((*p == *stem && strncmp(p, stem, n) == 0 && stem[n] == '.') || p[n] == '=' || !strncmp(p, "reduction", n))
+            return true;
+        p += strcspn(p, " ");
+        if (!strchr("?&", p[-1]))
+            return false;
+    }
+}
+
+/* Whether a group may begin what a row draws, as far as its target tells. */
+static bool
+begins(const struct group *g, int row)
+{
+    const char *dot = strchr(g->target, '.');
+    const uint64_t bit = UINT64_C(1) << row % BITS;
+    struct aim *aim = g->aim;
+    if (!aim)
+        return true;
+    if (!(aim->asked[row / BITS] & bit) && (aim->number || (dot && may_begin(rows[row].drawing, dot + 1))))
+        aim->draws[row / BITS] |= bit;
+    aim->asked[row / BITS] |= bit;
+    return aim->draws[row / BITS] & bit;
+}
+
 /* The row that draws the calls from this group on. */
 static const struct arithmetic *
 row_at(const struct dynamo *d, int at, struct word *words, int *n)
@@ -255,7 +284,7 @@ row_at(const struct dynamo *d, int at, struct word *words, int *n)
     for (int k = 0; k < COUNT(traced->draws); k++)
         for (uint64_t left = traced->draws[k]; left; left &= left - 1) {
             const struct arithmetic *row = &rows[BITS * k + __builtin_ctzll(left)];
-            if (matches(d, at, row, words, n))
+            if (begins(&d->groups[at], (int)(row - rows)) && matches(d, at, row, words, n))
                 return row;
         }
     return NULL;

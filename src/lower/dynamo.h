@@ -11,13 +11,14 @@
 /* What a node's texts say. */
 struct record {
     const char *name, *target, *args; /* of its call, args: after "(args = ("; name NULL: it is none */
-    const struct aim {
-        const struct aten *row; /* spelled_row */
-        uint64_t wholes;        /* pieces_wholes */
-        bool number, renamed;   /* spelled_number, spelled_may_change */
-        bool batch;             /* its statistics are the batch's */
-        bool trains;            /* spelled_in_training may say so */
-    } * aim;                    /* what the target says, whatever calls it; NULL without a name */
+    struct aim {
+        const struct aten *row;      /* spelled_row */
+        uint64_t wholes;             /* pieces_wholes */
+        bool number, renamed;        /* spelled_number, spelled_may_change */
+        bool batch;                  /* its statistics are the batch's */
+        bool trains;                 /* spelled_in_training may say so */
+        uint64_t asked[2], draws[2]; /* rows of arithmetic.c of which it was asked, that it may begin */
+    } * aim;                         /* what the target says, whatever calls it; NULL without a name */
     struct traced {
         const char *line;               /* of Python: of the innermost frame */
         const char *outer, *around;     /* the stack without that frame, and the innermost line there */
@@ -47,7 +48,7 @@ struct record {
 /* One group of nodes: a call of the traced program. */
 struct group {
     const char *fx_name, *target, *args; /* args: after "(args = (" */
-    const struct aim *aim;               /* NULL: not read */
+    struct aim *aim;                     /* NULL: not read */
     int nnodes, cap, *nodes, last;
     const char *path, *type; /* module; no type without a path */
     int call;                /* -1 not made yet */

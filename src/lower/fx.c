@@ -238,7 +238,7 @@ struct stacks {
     struct names *texts, *targets;
     int n, cap, naims, cap_aims;
     struct traced **traced, *none; /* none: of a node without a stack */
-    const struct aim **aim;
+    struct aim **aim;
 };
 
 static struct stacks *
@@ -254,7 +254,7 @@ stacks_of(const struct lowering *l, struct arena **a)
     return file->stacks;
 }
 
-static const struct aim *
+static struct aim *
 read_aim(const struct lowering *l, const char *target)
 {
     struct arena *a;
