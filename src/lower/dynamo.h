@@ -59,11 +59,13 @@ struct dynamo {
     struct lowering *l;
     int ngroups;
     struct group *groups;
-    int *group_of;                /* per node, -1 none */
-    struct names *params;         /* placeholder name to param */
-    struct names *producer;       /* fx name to call */
-    bool *referenced;             /* params named by any text */
-    const struct tensor **into;   /* constant_into's; NULL not asked for yet */
+    int *group_of;              /* per node, -1 none */
+    struct names *params;       /* placeholder name to param */
+    struct names *producer;     /* fx name to call */
+    bool *referenced;           /* params named by any text */
+    int nunread, unread_of;     /* of the first unread_of params, */
+    int *unread;                /* those that no text names and whose size nobody knows, when resolve.c first looked */
+    const struct tensor **into; /* constant_into's; NULL not asked for yet */
     const struct tensor **folded; /* per param: a constant that the file says it was folded into, of its size if that
                                    * can be told; NULL none */
     bool *copied;                 /* params of a copy, of which the file has the other's alone */

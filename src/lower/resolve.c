@@ -722,19 +722,39 @@ local_here(const struct dynamo *d, const struct group *g, const struct param *q)
     return there && n > 1;
 }
 
+/* The next parameter that no text names and whose size nobody knows, from *k on: what constants may have been folded
+ * from. NULL: no more. Such are few, and none becomes one. */
+static struct param *
+next_unread(struct dynamo *d, int *k)
+{
+    struct program *p = d->l->p;
+    if (d->unread_of != p->nparams) {
+        d->nunread = 0;
+        d->unread_of = p->nparams;
+        d->unread = NEWN(d->l->a, int, p->nparams + 1);
+        for (int i = 0; i < p->nparams; i++)
+            if (p->params[i].rank < 0 && !d->referenced[i])
+                d->unread[d->nunread++] = i;
+    }
+    while (*k < d->nunread) {
+        const int i = d->unread[(*k)++];
+        if (p->params[i].rank < 0 && !d->referenced[i] && constant_may_be(d, &p->params[i]))
+            return &p->params[i];
+    }
+    return NULL;
+}
+
 /* A parameter below the group's module that nothing names, but for one: of these, one whose name ends so; else that of
  * its line, or of those that no line reads one that may have this rank. */
 static struct param *
 folded_param(struct dynamo *d, const struct group *g, const char *end, int rank, const struct param *but)
 {
-    struct program *p = d->l->p;
     const char *path = g->path ? g->path : "";
     struct param *first = NULL, *local = NULL;
     size_t len = strlen(path);
-    for (int i = 0; i < p->nparams; i++) {
-        struct param *q = &p->params[i];
-        if (q == but || q->rank >= 0 || d->referenced[i] || !constant_may_be(d, q) ||
-            (q->kind != PARAM_TRAINED && q->kind != PARAM_FROZEN) ||
+    int k = 0;
+    for (struct param *q; (q = next_unread(d, &k));) {
+        if (q == but || (q->kind != PARAM_TRAINED && q->kind != PARAM_FROZEN) ||
             (len && !(starts_with(q->name, path) && q->name[len] == '.')))
             continue;
         bool fits = end ? ends_with(q->name, end) : ends_with(q->name, "bias") == (rank == 1);
@@ -1015,13 +1035,13 @@ handed_down(struct dynamo *d, const struct group *g, const char **frames, bool *
 {
     static const char *const repeats[] = {"repeat(", "expand("};
     struct arena *a = d->l->a;
-    struct program *p = d->l->p;
+    const struct program *p = d->l->p;
+    struct param *q;
     const char *stack = d->l->g->n[g->last].stack, *path = g->path ? g->path : "";
     while (stack && python_frame(stack) && *(stack = fx_outer(a, stack)))
-        for (struct param *q = p->params; q < p->params + p->nparams; q++) {
+        for (int k = 0; (q = next_unread(d, &k));) {
             const char *around = p->modules[q->module].path;
-            if (q->kind > PARAM_FROZEN || q->rank >= 0 || d->referenced[q - p->params] || !constant_may_be(d, q) ||
-                !path_within(path, around) || strcmp(path, around) == 0)
+            if (q->kind > PARAM_FROZEN || !path_within(path, around) || strcmp(path, around) == 0)
                 continue;
             const char *text = arena_printf(a, "self.%s", path_last(q->name));
             if (!line_has(fx_line(a, stack), text, "_("))
@@ -1143,15 +1163,13 @@ listed_here(const struct dynamo *d, const struct group *g, const struct param *q
 static struct param *
 unread_weight(struct dynamo *d, const struct group *g, const char *stem, int *n)
 {
-    struct program *p = d->l->p;
     struct param *best = NULL;
     const char *bare = spelled_bare(stem), *called = arena_printf(d->l->a, ".%s(", bare),
                *calls = arena_printf(d->l->a, "%s(", bare);
-    int rank = 0;
+    int rank = 0, k = 0;
     *n = 0;
-    for (int i = 0; i < p->nparams && g->path; i++) {
-        struct param *q = &p->params[i];
-        if (q->kind > PARAM_BUFFER || d->referenced[i] || q->rank >= 0 || !constant_may_be(d, q))
+    for (struct param *q; g->path && (q = next_unread(d, &k));) {
+        if (q->kind > PARAM_BUFFER)
             continue;
         bool own = named_here(d, g, q), listed = !own && listed_here(d, g, q);
         if (!own && !listed)
@@ -1428,10 +1446,9 @@ lost_table(struct dynamo *d, const struct group *g, const struct tensor *t)
     const int64_t all = dtypes[t->dtype].is_float ? tensor_elements(t) : 0;
     struct param *q = NULL;
     const struct param *like = NULL;
-    for (int i = 0; i < p->nparams && !like; i++) {
-        const struct module *m = &p->modules[p->params[i].module];
-        q = &p->params[i];
-        if (q->kind > PARAM_FROZEN || q->rank >= 0 || d->referenced[i] || !constant_may_be(d, q) || m->parent != own)
+    for (int i = 0; !like && (q = next_unread(d, &i));) {
+        const struct module *m = &p->modules[q->module];
+        if (q->kind > PARAM_FROZEN || m->parent != own)
             continue;
         for (int k = 0; k < p->nparams && !like; k++) {
             const struct param *o = &p->params[k];
