@@ -179,7 +179,7 @@ has_tensors(const struct dynamo *d, const char *word, int group)
     const char *p = word + strcspn(word, "( ");
     if (strcspn(p, "!=") >= strcspn(p, " "))
         return true;
-    int n = fx_args(d->l, spelled_row(d->groups[group].target), d->groups[group].args, args);
+    int n = fx_group_args(d->l, spelled_row(d->groups[group].target), &d->groups[group], args);
     bool all = true;
     for (int k = 0; *p == '(' || *p == ','; k++) {
         size_t len = strcspn(++p, ",)");

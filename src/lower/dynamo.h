@@ -19,6 +19,16 @@ struct record {
         bool trains;                 /* spelled_in_training may say so */
         uint64_t asked[2], draws[2]; /* rows of arithmetic.c of which it was asked, that it may begin */
     } * aim;                         /* what the target says, whatever calls it; NULL without a name */
+    struct given {
+        struct arena *a;
+        int n, nkeyed;
+        struct arg *arg; /* NULL: not read yet */
+        struct keyed {
+            const char *key;
+            struct arg value;
+        } * keyed;
+        bool doubted; /* whoever reads them has a doubt */
+    } * given;        /* the arguments; NULL without a name */
     struct traced {
         const char *line;               /* of Python: of the innermost frame */
         const char *outer, *around;     /* the stack without that frame, and the innermost line there */
@@ -49,6 +59,7 @@ struct record {
 struct group {
     const char *fx_name, *target, *args; /* args: after "(args = (" */
     struct aim *aim;                     /* NULL: not read */
+    struct given *given;                 /* likewise */
     int nnodes, cap, *nodes, last;
     const char *path, *type; /* module; no type without a path */
     int call;                /* -1 not made yet */
@@ -182,6 +193,8 @@ const char **fx_frames(struct arena *a, const char *stack);
 const char *fx_named(struct arena *a, const char **args); /* "add_1" of "%add_1", from there on; NULL no more */
 /* Arguments in the order of op's row; names stay text. How many of out[MAX_ARGS]. */
 int fx_args(struct lowering *l, const struct aten *op, const char *p, struct arg *out);
+/* The same of a group's, which are read once a file. */
+int fx_group_args(struct lowering *l, const struct aten *op, const struct group *g, struct arg *out);
 
 /* ---- spelled.c: how the exporter spells operators ---------------------------------------------------------------- */
 

@@ -300,6 +300,9 @@ read_record(const struct lowering *l, const struct node *n)
     if (n->fx)
         split(l->a, n->fx, r);
     r->aim = r->name ? read_aim(l, r->target) : NULL;
+    r->given = r->name ? NEW(l->a, struct given) : NULL;
+    if (r->given)
+        r->given->a = l->a;
     const bool same = n->stack && before != &none && n[-1].stack && strcmp(n->stack, n[-1].stack) == 0;
     r->traced = same ? before->traced : read_traced(l, n->stack);
     r->scopes = entries(l->a, n->scopes, &before->scopes);
@@ -338,7 +341,7 @@ fx_says(const struct lowering *l, unsigned words)
 
 /* While arguments are read, names stay text; resolve() turns them into slots. */
 static const char *
-parse_arg(struct lowering *l, const char *p, struct arg *out, int depth)
+parse_arg(struct lowering *l, struct arena *a, const char *p, struct arg *out, int depth)
 {
     while (*p == ' ')
         p++;
@@ -356,10 +359,10 @@ parse_arg(struct lowering *l, const char *p, struct arg *out, int depth)
         p++;
         while (*p && *p != close) {
             struct arg e;
-            const char *next = parse_arg(l, p, &e, depth + 1);
+            const char *next = parse_arg(l, a, p, &e, depth + 1);
             if (next == p)
                 break;
-            *PUSH(l->a, out->list, out->n, cap) = e;
+            *PUSH(a, out->list, out->n, cap) = e;
             p = next;
             while (*p == ',' || *p == ' ')
                 p++;
@@ -373,7 +376,7 @@ parse_arg(struct lowering *l, const char *p, struct arg *out, int depth)
     const char *arrow = equation ? strstr(p, "->") : NULL, *list = arrow ? strstr(p, ", [") : NULL;
     if (arrow && list && end < arrow && arrow < list)
         end = list;
-    char *word = arena_strn(l->a, p, (size_t)(end - p)), *rest = word;
+    char *word = arena_strn(a, p, (size_t)(end - p)), *rest = word;
     const int64_t whole = *word == '%' ? 0 : strtoll(word, &rest, 10);
     const double f = *word == '%' || !*rest ? 0 : strtod(word, &rest);
     if (*word == '%')
@@ -394,34 +397,70 @@ parse_arg(struct lowering *l, const char *p, struct arg *out, int depth)
     return end;
 }
 
-/* Positional arguments, then keyword ones at their place in the row; the rest of out[MAX_ARGS] is NONE. */
-int
-fx_args(struct lowering *l, const struct aten *op, const char *p, struct arg *out)
+/* Reads the text of a call's arguments. */
+static void
+read_given(struct lowering *l, const char *p, struct given *to)
 {
-    int n = 0;
-    for (int i = 0; i < MAX_ARGS; i++)
-        out[i] = NONE;
-    while (*p && *p != ')' && n < MAX_ARGS) {
-        p = parse_arg(l, p, &out[n++], 0);
+    struct arg arg[MAX_ARGS];
+    int cap = 0;
+    while (*p && *p != ')' && to->n < MAX_ARGS) {
+        p = parse_arg(l, to->a, p, &arg[to->n++], 0);
         while (*p == ',' || *p == ' ')
             p++;
     }
+    to->arg = arena_dup(to->a, arg, sizeof(*arg) * (size_t)to->n);
     const char *named = strstr(p, "kwargs = {");
     for (p = named ? named + strlen("kwargs = {") : ""; *p && *p != '}';) {
         const char *colon = strchr(p, ':');
         if (!colon)
             break;
-        char key[64];
-        snprintf(key, sizeof(key), "%.*s", (int)(colon - p), p);
-        struct arg v;
-        p = parse_arg(l, colon + 1, &v, 0);
-        int at = op ? aten_arg(op, key) : -1;
-        if (at >= 0 && at < MAX_ARGS) {
-            out[at] = v;
-            n = at < n ? n : at + 1;
-        }
+        struct keyed *k = PUSH(to->a, to->keyed, to->nkeyed, cap);
+        k->key = arena_strn(to->a, p, (size_t)(colon - p));
+        p = parse_arg(l, to->a, colon + 1, &k->value, 0);
         while (*p == ',' || *p == ' ')
             p++;
     }
+}
+
+/* Positional arguments, then keyword ones at their place in op's row; the rest of out[MAX_ARGS] is NONE. copies: others
+ * read them, too, so lists are the caller's own. */
+static int
+in_order(struct arena *a, const struct aten *op, const struct given *given, bool copies, struct arg *out)
+{
+    int n = given->n;
+    memcpy(out, given->arg, sizeof(*out) * (size_t)n);
+    for (int i = n; i < MAX_ARGS; i++)
+        out[i] = NONE;
+    for (int i = 0; i < given->nkeyed; i++) {
+        int at = op ? aten_arg(op, given->keyed[i].key) : -1;
+        if (at >= 0 && at < MAX_ARGS) {
+            out[at] = given->keyed[i].value;
+            n = at < n ? n : at + 1;
+        }
+    }
+    for (int i = 0; i < n && copies; i++)
+        if (out[i].kind == ARG_LIST)
+            out[i].list = args_copy(a, out[i].n, out[i].list);
     return n;
+}
+
+int
+fx_args(struct lowering *l, const struct aten *op, const char *p, struct arg *out)
+{
+    struct given given = {.a = l->a};
+    read_given(l, p, &given);
+    return in_order(l->a, op, &given, false, out);
+}
+
+int
+fx_group_args(struct lowering *l, const struct aten *op, const struct group *g, struct arg *out)
+{
+    struct given *given = g->given;
+    const int doubts = l->g->ndoubts;
+    if (!given || given->doubted)
+        return fx_args(l, op, g->args, out);
+    if (!given->arg)
+        read_given(l, g->args, given);
+    given->doubted = l->g->ndoubts > doubts; /* each program has it */
+    return in_order(l->a, op, given, true, out);
 }

@@ -73,6 +73,7 @@ group_make(struct dynamo *d)
                                            .target = r->target,
                                            .args = r->args,
                                            .aim = r->aim,
+                                           .given = r->given,
                                            .path = path,
                                            .type = path ? fx_entry(&r->classes, 2) : NULL,
                                            .call = -1};

@@ -1214,7 +1214,7 @@ recorded_call(struct dynamo *d, struct group *g)
     const int64_t *size = NULL;
     if (g->aim ? g->aim->number : spelled_number(g->target))
         return 0; /* sizes */
-    int n = fx_args(l, op, g->args, args);
+    int n = fx_group_args(l, op, g, args);
     if (out >= 0)
         lower_sizes(l, &l->g->t[out], &rank, &size);
     for (int i = 0; i < n; i++)
