@@ -13,6 +13,7 @@ struct record {
     const char *name, *target, *args; /* of its call, args: after "(args = ("; name NULL: it is none */
     struct aim {
         const struct aten *row;      /* spelled_row */
+        enum trait traits;           /* for spelled */
         uint64_t wholes;             /* pieces_wholes */
         bool number, renamed;        /* spelled_number, spelled_may_change */
         bool batch;                  /* its statistics are the batch's */

@@ -264,6 +264,7 @@ read_aim(const struct lowering *l, const char *target)
         return x->aim[at];
     struct aim *aim = NEW(a, struct aim);
     *aim = (struct aim){.row = spelled_row(target),
+                        .traits = spelled_traits(target),
                         .wholes = pieces_wholes(target),
                         .number = spelled_number(target),
                         .renamed = spelled_may_change(target),

@@ -1190,7 +1190,7 @@ type_of(const struct dynamo *d, const struct group *g, const char *target, const
     static const char of[] = ".dtype";
     const struct node *made = &d->l->g->n[g->last];
     const char *line = fx_line_at(d, g->last), *end = strstr(line, of), *from = end;
-    if (!spelled(target, CONVERTS | CASTS_TO) || n < 2 || args[1].kind != ARG_DTYPE || args[1].i != DT_FLOAT ||
+    if (n < 2 || !spelled(target, CONVERTS | CASTS_TO) || args[1].kind != ARG_DTYPE || args[1].i != DT_FLOAT ||
         made->nin < 1 || made->in[0] < 0 || dtypes[d->l->g->t[made->in[0]].dtype].is_float || strstr(line, "float"))
         return -1;
     while (from > line && (isalnum((unsigned char)from[-1]) || from[-1] == '_'))
@@ -1200,6 +1200,13 @@ type_of(const struct dynamo *d, const struct group *g, const char *target, const
                             arena_strn(d->l->a, from, (size_t)(end - from)));
     *either = !end && *line && !strstr(line, ".to(") && !strstr(line, ".type(") && !strstr(line, "type_as(");
     return -1;
+}
+
+/* What a recorded call runs as is mostly its own target. */
+static inline bool
+is(const struct group *g, const char *target, enum trait t)
+{
+    return g->aim && target == g->target ? g->aim->traits & t : spelled(target, t);
 }
 
 int
@@ -1225,7 +1232,7 @@ recorded_call(struct dynamo *d, struct group *g)
         return 0;
     doubt_decomposed(d, g);
     params_size(d, g, op, args, n, rank, size);
-    if (spelled(target, TRAINS)) {
+    if (is(g, target, TRAINS)) {
         enum { STATISTICS = 3, TRAINING = 5, ALL = 8 };
         bool tracked = n > ALL - 2;
         if (n == ALL - 1) /* (input, weight, bias, mean, var, momentum, eps) */
@@ -1248,7 +1255,7 @@ recorded_call(struct dynamo *d, struct group *g)
             }
         }
     }
-    if (n == 1 && spelled(target, IS_COPY)) {
+    if (n == 1 && is(g, target, IS_COPY)) {
         const struct node *made = &l->g->n[g->last];
         args[n++] = BOOL(false);
         args[n++] = BOOL(made->nin > 0 && made->in[0] >= 0 && resolve_drops(d, g, made->in[0]));
@@ -1276,7 +1283,7 @@ recorded_call(struct dynamo *d, struct group *g)
         target = REFLECTED;
         op = aten_find(target);
     }
-    if (spelled(target, IS_SAME) && args[0].kind == ARG_SLOT) {
+    if (is(g, target, IS_SAME) && args[0].kind == ARG_SLOT) {
         group_define(d, g, out, (int)args[0].i);
         return missing;
     }
@@ -1293,7 +1300,7 @@ recorded_call(struct dynamo *d, struct group *g)
     for (int i = 0; i < d->npacked && n > 2; i++)
         if (args[1].kind == ARG_SLOT && args[1].i == d->packed[i].weight && args[2].kind == ARG_SLOT)
             args[2].i = d->packed[i].bias;
-    if (n > 0 && args[0].kind == ARG_SLOT && spelled(target, PROJECTS | CONVOLVES))
+    if (n > 0 && args[0].kind == ARG_SLOT && is(g, target, PROJECTS | CONVOLVES))
         args[0].i = resolve_dropped(d, g, (int)args[0].i);
     int operand = n > 0 && args[0].kind == ARG_SLOT ? (int)args[0].i : -1;
     if (operand >= 0) {

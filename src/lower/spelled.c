@@ -118,6 +118,12 @@ trait_row(const char *name)
     return &none;
 }
 
+enum trait
+spelled_traits(const char *name)
+{
+    return trait_row(name)->traits;
+}
+
 bool
 spelled(const char *name, enum trait t)
 {
