@@ -174,6 +174,13 @@ drop_around(struct dynamo *d, const struct group *g, int slot, const char *stack
     return out;
 }
 
+/* Whether a fact says that of the group's class. */
+static bool
+drops_in_line(const struct dynamo *d, const struct group *g)
+{
+    return g->type && fact_holds(d->l, 1u << FACT_DROPS_APART, &(struct place){.type = g->type});
+}
+
 /* "x = dropout(x)" in a line between that which makes x and that which reads it, in one frame: a fact says so, or the
  * maker is a module that calls nothing. Or the reader's line has it. -1 where the maker's may. */
 static int
@@ -185,10 +192,12 @@ drop_apart(struct dynamo *d, const struct group *g, int tensor)
     const char *read = own_stack(a, g->type, d->l->g->n[g->last].stack);
     if (!made || !read || at < 0)
         return -1;
-    const char *maker = line_in_frame(a, made, read), *reader = fx_line(a, read),
-               *name = python_passed(a, maker, reader), *outer = fx_outer(a, made);
+    const char *maker = line_in_frame(a, made, read), *reader = fx_line(a, read), *outer = fx_outer(a, made);
     bool leaf = is_leaf(d->groups[at].type) && count_frames(outer) == count_frames(read);
-    if (!name || strstr(maker, "drop"))
+    if (strstr(maker, "drop") || (!leaf && !strstr(reader, "drop") && !drops_in_line(d, g)))
+        return -1;
+    const char *name = python_passed(a, maker, reader);
+    if (!name)
         return -1;
     if (strstr(reader, "drop")) /* "x + self.dropout(y)" */
         return drop_around(d, g, d->l->slot_of[tensor], read);
