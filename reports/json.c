@@ -32,7 +32,7 @@ json_string(struct json *j, const char *s)
         fputs("null", j->out);
         return;
     }
-    fputc('"', j->out);
+    putc_unlocked('"', j->out);
     while (*s) {
         size_t plain = 0;
         uint32_t c = 0xfffd;
@@ -54,7 +54,7 @@ json_string(struct json *j, const char *s)
             fwrite(s, 1, (size_t)n, j->out);
         s += n ? n : 1;
     }
-    fputc('"', j->out);
+    putc_unlocked('"', j->out);
 }
 
 /* Begins an element: comma, line, key. */
@@ -65,11 +65,11 @@ json_next(struct json *j, const char *key)
     if (j->depth) {
         const bool line = j->lines && j->depth <= 2;
         if (j->some & bit)
-            fputc(',', j->out);
+            putc_unlocked(',', j->out);
         if (line)
             break_line(j);
         else if (j->some & bit && !j->html)
-            fputc(' ', j->out);
+            putc_unlocked(' ', j->out);
     }
     j->some |= bit;
     if (key) {
@@ -82,7 +82,7 @@ void
 json_open(struct json *j, const char *key, char bracket)
 {
     json_next(j, key);
-    fputc(bracket, j->out);
+    putc_unlocked(bracket, j->out);
     j->some &= ~(UINT64_C(1) << ++j->depth);
 }
 
@@ -93,7 +93,7 @@ json_close(struct json *j, char bracket)
     j->depth--;
     if (some && j->lines && j->depth < 2)
         break_line(j);
-    fputc(bracket, j->out);
+    putc_unlocked(bracket, j->out);
 }
 
 void
@@ -109,7 +109,8 @@ json_int(struct json *j, const char *key, int64_t n)
     char digits[24];
     const char *end = int_put(digits, n);
     json_next(j, key);
-    fwrite(digits, 1, (size_t)(end - digits), j->out);
+    for (const char *p = digits; p < end; p++)
+        putc_unlocked(*p, j->out);
 }
 
 /* A number that may be unknown. */

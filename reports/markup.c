@@ -9,13 +9,24 @@ struct tag {
     char text[1 << 14];
 };
 
+static inline void
+put(struct tag *t, const char *s, size_t n)
+{
+    t->plain = t->plain && n <= (size_t)(COUNT(t->text) - t->n);
+    if (!t->plain)
+        return;
+    memcpy(t->text + t->n, s, n);
+    t->n += (int)n;
+}
+
+/* What stands in quotes or between tags. */
 static void
-put(struct tag *t, const char *s, bool quoted)
+put_quoted(struct tag *t, const char *s)
 {
     static const bool escaped[256] = {['"'] = true, ['&'] = true, ['<'] = true, ['>'] = true};
     for (; *s && t->plain; s++) {
         unsigned char c = (unsigned char)*s;
-        t->plain = t->n < COUNT(t->text) && (!quoted || (c >= ' ' && c < 0x7f && !escaped[c]));
+        t->plain = t->n < COUNT(t->text) && c >= ' ' && c < 0x7f && !escaped[c];
         if (t->plain)
             t->text[t->n++] = *s;
     }
@@ -28,11 +39,11 @@ put_attributes(struct html *h, struct tag *t, va_list ap)
         const char *value = va_arg(ap, const char *);
         if (!value)
             continue;
-        put(t, " ", false);
-        put(t, key, false);
-        put(t, "=\"", false);
-        put(t, string_clean(h->a, value), true);
-        put(t, "\"", false);
+        put(t, " ", 1);
+        put(t, key, strlen(key));
+        put(t, "=\"", 2);
+        put_quoted(t, string_clean(h->a, value));
+        put(t, "\"", 1);
     }
 }
 
@@ -78,15 +89,17 @@ at_once(struct html *h, const char *name, const char *text, va_list ap)
     struct tag t;
     t.n = 0;
     t.plain = true;
-    put(&t, "<", false);
-    put(&t, name, false);
+    put(&t, "<", 1);
+    put(&t, name, strlen(name));
     put_attributes(h, &t, ap);
-    put(&t, text ? ">" : "/>", false);
     if (text) {
-        put(&t, string_clean(h->a, text), true);
-        put(&t, "</", false);
-        put(&t, name, false);
-        put(&t, ">", false);
+        put(&t, ">", 1);
+        put_quoted(&t, string_clean(h->a, text));
+        put(&t, "</", 2);
+        put(&t, name, strlen(name));
+        put(&t, ">", 1);
+    } else {
+        put(&t, "/>", 2);
     }
     if (t.plain)
         xmlTextWriterWriteRawLen(h->w, XML(t.text), t.n);
