@@ -109,6 +109,7 @@ struct setup {
     struct tape *tape;                   /* on which the allocator's requests go; NULL none */
     struct kernels *kernels;             /* where kernels of libraries are noted; NULL nowhere */
     bool measured;                       /* its sums are wanted, and no tensor is shown to anybody */
+    bool looked_at;                      /* a measured step whose doubts are asked for, too */
     bool unreserved;                     /* of a measured step the peak alone: what is reserved is nothing then */
     int64_t most;                        /* of a step that allocates more nothing is wanted but that it does; 0 any */
     jmp_buf *enough;                     /* where it jumps to then */

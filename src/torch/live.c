@@ -155,6 +155,7 @@ measure_step(const struct program *p, const struct setup *s, void (*look)(const 
     struct measured m = {.allocated = INT64_MAX};
     own.enough = &enough;
     own.measured = true;
+    own.looked_at = look != NULL;
     if (setjmp(enough) == 0) {
         struct step *st = step_run(&q, &own);
         m = measured_of(a, st);

@@ -561,7 +561,7 @@ struct script {
     const int *moves; /* of params, in the order in which a model moves to a device */
     struct value **inputs, **targets, **outs, *loss;
     const struct loss **loss_of; /* per output, NULL none */
-    bool first;                  /* iteration: doubts are noted once */
+    bool first;                  /* iteration: doubts are noted once, and where anybody asks for them */
     struct value **kept;         /* slots around a second forward */
     int captives_before;         /* of the last step's graph */
     struct value **attributes;   /* by their numbers, of the last step until this one binds them */
@@ -2291,7 +2291,7 @@ run_iteration(struct script *x, bool first)
     struct step *st = x->st;
     struct arena *a = arena_new();
     m->a = a;
-    x->first = first;
+    x->first = first && (!x->s->measured || x->s->looked_at);
     m->exchanged = m->passed = 0;
     trace_begin(m);
     if (x->stage)
