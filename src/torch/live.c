@@ -98,14 +98,18 @@ static struct measured
 measured_of(struct arena *a, const struct step *st)
 {
     const struct machine *m = st->m;
-    int64_t *bytes = NEWN(a, int64_t, m->nev + 1), total = st->before_bytes, peak = total;
-    enum phase *phase = NEWN(a, enum phase, m->nev + 1);
+    const bool drawn = !m->unreserved && !m->tape;
+    int64_t *bytes = drawn ? NEWN(a, int64_t, m->nev + 1) : NULL, total = st->before_bytes, peak = total;
+    enum phase *phase = drawn ? NEWN(a, enum phase, m->nev + 1) : NULL;
     const struct event none = {.phase = PHASE_INPUT}, *at = &none;
     for (int i = 0; i < m->nev; i++) {
         const struct event *e = &m->ev[i];
         const struct storage *s = m->st[e->storage];
-        bytes[i] = total += e->birth ? s->bytes : -s->bytes;
-        phase[i] = e->phase;
+        total += e->birth ? s->bytes : -s->bytes;
+        if (drawn) {
+            bytes[i] = total;
+            phase[i] = e->phase;
+        }
         if (total > peak) {
             peak = total;
             at = e;
@@ -121,7 +125,7 @@ measured_of(struct arena *a, const struct step *st)
                              .exchanged = m->exchanged,
                              .passed = m->passed,
                              .same = m->same,
-                             .curve = curve_of(m->nev, bytes, phase)};
+                             .curve = curve_of(drawn ? m->nev : 0, bytes, phase)};
 }
 
 static void

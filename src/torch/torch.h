@@ -809,7 +809,7 @@ struct measured {
     double flops, recomputed_flops; /* of a forward, of the second ones */
     int64_t exchanged, passed;      /* bytes, between GPUs: struct machine's */
     struct devices same;            /* struct machine's; none where convolutions run, which each device does its way */
-    struct curve curve;
+    struct curve curve;             /* none of a step whose peak alone is wanted, or its tape */
 };
 struct curve curve_of(int n, const int64_t *bytes, const enum phase *phase);
 /* Whether it has convolutions that cuDNN runs and whose workspaces count. */
