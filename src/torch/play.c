@@ -253,8 +253,9 @@ is_played(const struct machine *m, const struct storage *s)
     return !m->unreserved || heap_is_large(s->requested);
 }
 
+/* p: the device that it is played on, NULL none. */
 static void
-birth(struct machine *m, struct storage *s, const struct event *e, bool reported)
+birth(struct machine *m, struct storage *s, const struct event *e, bool reported, const struct player *p)
 {
     if (m->tape && !s->asked)
         s->request = put_on_tape(m, s->ask ? REQUEST_ASKED : REQUEST_BLOCK, s->ask ? s->ask - 1 : s->requested);
@@ -264,8 +265,8 @@ birth(struct machine *m, struct storage *s, const struct event *e, bool reported
         m->tape->whole &= !s->stream;
     s->block = is_played(m, s) ? heap_malloc(machine_heap(m, s->stream), s->requested) : NULL;
     s->address = s->block ? s->block->address : 0;
-    if (m->s && m->s->player)
-        tell(m, m->s->player, s, e);
+    if (p)
+        tell(m, p, s, e);
     if (m->real && s->block)
         s->bytes = s->block->bytes;
     m->live_bytes += s->bytes;
@@ -386,7 +387,7 @@ trace_play(struct machine *m, bool again, bool reported)
         if (!e->birth)
             death(m, s, e, reported);
         else if (!(again && s->stays))
-            birth(m, s, e, reported);
+            birth(m, s, e, reported, p);
     }
     note_reserved(m);
     arena_free(own);
