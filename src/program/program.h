@@ -196,9 +196,10 @@ struct program {
     int *held;                  /* python_holds, which step_holds asks once */
     const char **held_by;       /* and the names, NULL where an expression holds it */
     unsigned held_most;         /* what it was asked with */
-    struct frames *frames;      /* of the calls' stacks, as far as they were read */
-    bool captured;              /* by memlint's own export: nothing had to be told from lines */
-    bool release;               /* an edit: no Python name holds a tensor longer than operators read it */
+    struct held_before *held_before; /* of it what holds for any most; NULL not known yet */
+    struct frames *frames;           /* of the calls' stacks, as far as they were read */
+    bool captured;                   /* by memlint's own export: nothing had to be told from lines */
+    bool release;                    /* an edit: no Python name holds a tensor longer than operators read it */
 };
 
 void program_dump(const struct program *p, FILE *f); /* --dump=calls */
@@ -298,8 +299,9 @@ bool python_attends(const struct program *p);
 enum holds { HOLD_LOCALS = 1, HOLD_FUNCTIONS = 2, HOLD_TRACED = 4, HOLD_WEIGHTS = 8 };
 /* Per slot the last call during which a name of the traced program holds its tensor; -1 none. most: of these the most
  * that they can hold, where no stack tells, in functions other than forward, in what was traced without its lines, in
- * tuples that attention returns. by: the name that holds it, NULL none. */
-int *python_holds(const struct program *p, unsigned most, const char ***by);
+ * tuples that attention returns. by: the name that holds it, NULL none. What is so for any most p keeps for the next
+ * time. */
+int *python_holds(struct program *p, unsigned most, const char ***by);
 /* Whether all that it reads is the same in both. */
 bool python_holds_alike(const struct program *p, const struct program *q);
 /* Tells calls what an attribute of their module keeps of them: what the last of a statement makes, or the weights that

@@ -3460,8 +3460,88 @@ python_holds_alike(const struct program *p, const struct program *q)
     return same && stacks; /* without stacks sizes tell */
 }
 
+struct held_before { /* by names, whatever the most is that others hold */
+    int *until;
+    const char **by;
+    int steps;
+};
+
+/* What its readers' lines hold of each slot; place: which of its call's results it is, reader: whose stack reads it. */
+static void
+hold_read(struct tracer *t, const int *place, const int *reader, int *until, const char **by)
+{
+    const struct program *p = t->p;
+    int *out_at = NEWN(t->a, int, p->nslots + 1);
+    const char **out_of = NEWN(t->a, const char *, p->nslots + 1); /* the list that a slot left, after that call */
+    for (int i = 0, slot; i < p->ncalls; i++)
+        for (struct call_reads r = {&p->calls[i]}; (slot = next_read(&r)) >= 0;) {
+            if (t->maker[slot] < 0 || t->maker[slot] >= i)
+                continue;
+            const char *name;
+            t->slot = slot;
+            int end = held_until(t, t->maker[slot], place[slot], i, &name);
+            int loop = carried(t, t->maker[slot], i, &name), last = -1;
+            for (int k = i; loop >= 0 && k <= t->stacks[i].end[loop]; k++)
+                last = same_variable(t, k, t->maker[slot]) ? k : last;
+            if (last >= 0) { /* the last round's, which nobody reads */
+                int other = p->calls[last].outs[0], end = local_end(t, last, loop, name);
+                by[other] = end > until[other] ? name : by[other];
+                until[other] = end > until[other] ? end : until[other];
+            }
+            const char *seen = NULL;
+            int other = seen_until(t, i, &seen);
+            if (other > end && (end < i || !name || strcmp(seen, name) != 0)) {
+                name = seen;
+                end = other;
+            }
+            const int root = t->maker[t->object[slot]];
+            int level;
+            const char *list = root < 0 ? NULL : list_of(t, root, i, name, &level), *own = name;
+            if (list && strcmp(list, name) != 0 && (last = local_end(t, i, level, list)) > end) {
+                name = list;
+                end = last;
+            }
+            for (int k = list && grown(t, list, root, i, level) ? i - 1 : -1; k >= 0; k--) {
+                bool same = k != root && same_element(t, k, root, level) && p->calls[k].nouts > place[slot];
+                int other = same ? p->calls[k].outs[place[slot]] : -1;
+                if (other >= 0 && end > until[other]) {
+                    until[other] = end;
+                    by[other] = name;
+                }
+            }
+            const struct stack *put = &t->stacks[t->maker[slot]];
+            int common = runs_apart(t, t->maker[slot], i);
+            const char *left = list ? list : own ? own : common < put->n ? put_into(t->a, put->at[common].text) : NULL;
+            if (left && !other_number(t, t->maker[slot], i, common) &&
+                (stored_again(t, i, common, left, slot, &last) || stored_behind(t, i, common, left, slot, &last))) {
+                out_of[slot] = left;
+                out_at[slot] = last;
+                int next = i; /* what takes its place, which nobody may read */
+                while (next <= last && !same_call(t, next, t->maker[slot]))
+                    next++;
+                int into = next <= last ? p->calls[next].outs[place[slot]] : -1, held = local_end(t, i, common, left);
+                if (into >= 0 && held > until[into]) {
+                    until[into] = held;
+                    by[into] = left;
+                }
+            }
+            if (end > until[slot]) {
+                until[slot] = end;
+                by[slot] = name;
+            }
+        }
+    for (int i = 0; i < p->ncalls; i++)
+        for (int k = 0; k < p->calls[i].nouts && (p->calls[i].nouts > 1 || p->calls[i].unread); k++)
+            if (reader[t->slot = p->calls[i].outs[k]] < 0)
+                until[t->slot] =
+                    p->calls[i].unread ? handed_until(t, i, &by[t->slot]) : unread_until(t, i, k, &by[t->slot]);
+    for (int slot = 0; slot < p->nslots; slot++)
+        if (out_of[slot] && (!by[slot] || strcmp(by[slot], out_of[slot]) == 0) && until[slot] > out_at[slot])
+            until[slot] = out_at[slot];
+}
+
 int *
-python_holds(const struct program *p, unsigned most, const char ***by)
+python_holds(struct program *p, unsigned most, const char ***by)
 {
     bool stacks = false;
     for (int i = 0; i < p->ncalls; i++)
@@ -3471,9 +3551,7 @@ python_holds(const struct program *p, unsigned most, const char ***by)
         return scope_holds(p, most & HOLD_LOCALS, most & HOLD_WEIGHTS);
     struct tracer t = tracer_new(p);
     int *until = NEWN(p->arena, int, p->nslots + 1), *maker = NEWN(t.a, int, p->nslots + 1),
-        *place = NEWN(t.a, int, p->nslots + 1), *reader = NEWN(t.a, int, p->nslots + 1),
-        *out_at = NEWN(t.a, int, p->nslots + 1);
-    const char **out_of = NEWN(t.a, const char *, p->nslots + 1); /* the list that a slot left, after that call */
+        *place = NEWN(t.a, int, p->nslots + 1), *reader = NEWN(t.a, int, p->nslots + 1);
     memset(until, -1, sizeof(int) * (size_t)(p->nslots + 1));
     memset(maker, -1, sizeof(int) * (size_t)(p->nslots + 1));
     memset(reader, -1, sizeof(int) * (size_t)(p->nslots + 1));
@@ -3503,71 +3581,18 @@ python_holds(const struct program *p, unsigned most, const char ***by)
     t.maker = maker;
     read_rounds(&t);
     read_sights(&t);
-    for (int i = 0, slot; i < p->ncalls; i++)
-        for (struct call_reads r = {&p->calls[i]}; (slot = next_read(&r)) >= 0;) {
-            if (maker[slot] < 0 || maker[slot] >= i)
-                continue;
-            const char *name;
-            t.slot = slot;
-            int end = held_until(&t, maker[slot], place[slot], i, &name);
-            int loop = carried(&t, maker[slot], i, &name), last = -1;
-            for (int k = i; loop >= 0 && k <= t.stacks[i].end[loop]; k++)
-                last = same_variable(&t, k, maker[slot]) ? k : last;
-            if (last >= 0) { /* the last round's, which nobody reads */
-                int other = p->calls[last].outs[0], end = local_end(&t, last, loop, name);
-                (*by)[other] = end > until[other] ? name : (*by)[other];
-                until[other] = end > until[other] ? end : until[other];
-            }
-            const char *seen = NULL;
-            int other = seen_until(&t, i, &seen);
-            if (other > end && (end < i || !name || strcmp(seen, name) != 0)) {
-                name = seen;
-                end = other;
-            }
-            const int root = maker[t.object[slot]];
-            int level;
-            const char *list = root < 0 ? NULL : list_of(&t, root, i, name, &level), *own = name;
-            if (list && strcmp(list, name) != 0 && (last = local_end(&t, i, level, list)) > end) {
-                name = list;
-                end = last;
-            }
-            for (int k = list && grown(&t, list, root, i, level) ? i - 1 : -1; k >= 0; k--) {
-                bool same = k != root && same_element(&t, k, root, level) && p->calls[k].nouts > place[slot];
-                int other = same ? p->calls[k].outs[place[slot]] : -1;
-                if (other >= 0 && end > until[other]) {
-                    until[other] = end;
-                    (*by)[other] = name;
-                }
-            }
-            const struct stack *put = &t.stacks[maker[slot]];
-            int common = runs_apart(&t, maker[slot], i);
-            const char *left = list ? list : own ? own : common < put->n ? put_into(t.a, put->at[common].text) : NULL;
-            if (left && !other_number(&t, maker[slot], i, common) &&
-                (stored_again(&t, i, common, left, slot, &last) || stored_behind(&t, i, common, left, slot, &last))) {
-                out_of[slot] = left;
-                out_at[slot] = last;
-                int next = i; /* what takes its place, which nobody may read */
-                while (next <= last && !same_call(&t, next, maker[slot]))
-                    next++;
-                int into = next <= last ? p->calls[next].outs[place[slot]] : -1, held = local_end(&t, i, common, left);
-                if (into >= 0 && held > until[into]) {
-                    until[into] = held;
-                    (*by)[into] = left;
-                }
-            }
-            if (end > until[slot]) {
-                until[slot] = end;
-                (*by)[slot] = name;
-            }
-        }
-    for (int i = 0; i < p->ncalls; i++)
-        for (int k = 0; k < p->calls[i].nouts && (p->calls[i].nouts > 1 || p->calls[i].unread); k++)
-            if (reader[t.slot = p->calls[i].outs[k]] < 0)
-                until[t.slot] =
-                    p->calls[i].unread ? handed_until(&t, i, &(*by)[t.slot]) : unread_until(&t, i, k, &(*by)[t.slot]);
-    for (int slot = 0; slot < p->nslots; slot++)
-        if (out_of[slot] && (!(*by)[slot] || strcmp((*by)[slot], out_of[slot]) == 0) && until[slot] > out_at[slot])
-            until[slot] = out_at[slot];
+    const struct held_before *before = p->held_before;
+    if (before) {
+        memcpy(until, before->until, sizeof(*until) * (size_t)(p->nslots + 1));
+        memcpy(*by, before->by, sizeof(**by) * (size_t)(p->nslots + 1));
+        t.steps = before->steps;
+    } else {
+        hold_read(&t, place, reader, until, *by);
+        p->held_before = NEW(p->arena, struct held_before);
+        *p->held_before =
+            (struct held_before){arena_dup(p->arena, until, sizeof(*until) * (size_t)(p->nslots + 1)),
+                                 arena_dup(p->arena, *by, sizeof(**by) * (size_t)(p->nslots + 1)), t.steps};
+    }
     if (most & HOLD_FUNCTIONS)
         hold_hidden(&t, maker, until);
     if (most & HOLD_TRACED)
