@@ -3498,7 +3498,7 @@ hold_read(struct tracer *t, const int *place, const int *reader, int *until, con
             int level;
             const char *list = root < 0 ? NULL : list_of(t, root, i, name, &level), *own = name;
             if (list && strcmp(list, name) != 0 && (last = local_end(t, i, level, list)) > end) {
-                name = list;
+                name = arena_str(p->arena, list);
                 end = last;
             }
             for (int k = list && grown(t, list, root, i, level) ? i - 1 : -1; k >= 0; k--) {
@@ -3522,7 +3522,7 @@ hold_read(struct tracer *t, const int *place, const int *reader, int *until, con
                 int into = next <= last ? p->calls[next].outs[place[slot]] : -1, held = local_end(t, i, common, left);
                 if (into >= 0 && held > until[into]) {
                     until[into] = held;
-                    by[into] = left;
+                    by[into] = arena_str(p->arena, left);
                 }
             }
             if (end > until[slot]) {
