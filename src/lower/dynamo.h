@@ -12,12 +12,14 @@
 struct record {
     const char *name, *target, *args; /* of its call, args: after "(args = ("; name NULL: it is none */
     struct aim {
-        const struct aten *row;      /* spelled_row */
-        enum trait traits;           /* for spelled */
-        uint64_t wholes;             /* pieces_wholes */
-        bool number, renamed;        /* spelled_number, spelled_may_change */
+        bool read;                   /* by spelled_read: */
+        bool number, renamed;        /* spelled_number; spelled_anew has a row for it */
         bool batch;                  /* its statistics are the batch's */
         bool trains;                 /* spelled_in_training may say so */
+        enum trait traits;           /* for spelled */
+        const struct aten *row;      /* spelled_row */
+        bool pieces;                 /* by pieces.c: */
+        uint64_t wholes;             /* rows that it may begin, as bits */
         uint64_t asked[2], draws[2]; /* rows of arithmetic.c of which it was asked, that it may begin */
     } * aim;                         /* what the target says, whatever calls it; NULL without a name */
     struct given {
@@ -208,7 +210,6 @@ const char *spelled_root(struct arena *a, const char *target); /* "add" of "aten
 /* The name by which the line calls the operator: its root, or that of a function which is nothing else. */
 const char *spelled_in(struct arena *a, const char *line, const char *target);
 const char *spelled_stem(struct arena *a, const char *name); /* "aten.full_like" of "full_like_3" */
-bool spelled_may_change(const char *target);                 /* whether spelled_anew has a row for it */
 /* What eager runs for a recorded call. */
 const char *spelled_anew(const struct dynamo *d, const struct group *g);
 /* What makes the same as "x.new_zeros(n)" without a tensor whose type it takes; NULL of other operators. */
@@ -219,6 +220,8 @@ enum statistics spelled_statistics(const char *target);
 /* A model in evaluation mode doesn't call it; args NULL: whatever they are, and the node's texts. */
 bool spelled_in_training(const char *target, const char *args, const struct node *n);
 const struct aten *spelled_row(const char *target); /* of a recorded call; NULL none */
+/* What the tables of spelled.c say of a target, where it was not read yet. */
+void spelled_read(struct aim *aim, const char *target);
 /* Whether the traced program gives such a name to results of this target. */
 bool spelled_after(const char *name, const char *target);
 #define REFLECTED "aten.rsub.Scalar" /* of a number minus a tensor, which the file has as aten.sub.Tensor */
@@ -374,8 +377,6 @@ int recorded_call(struct dynamo *d, struct group *g);
 
 /* A group, and what is one call with it. */
 void pieces_lower(struct dynamo *d, int at);
-/* Which rows of calls that are one a call of that target may begin, as bits. */
-uint64_t pieces_wholes(const char *target);
 
 /* ---- dynamo.c ---------------------------------------------------------------------------------------------------- */
 

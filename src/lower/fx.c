@@ -255,7 +255,7 @@ stacks_of(const struct lowering *l, struct arena **a)
 }
 
 static struct aim *
-read_aim(const struct lowering *l, const char *target)
+aim_of(const struct lowering *l, const char *target)
 {
     struct arena *a;
     struct stacks *x = stacks_of(l, &a);
@@ -263,13 +263,6 @@ read_aim(const struct lowering *l, const char *target)
     if (at >= 0)
         return x->aim[at];
     struct aim *aim = NEW(a, struct aim);
-    *aim = (struct aim){.row = spelled_row(target),
-                        .traits = spelled_traits(target),
-                        .wholes = pieces_wholes(target),
-                        .number = spelled_number(target),
-                        .renamed = spelled_may_change(target),
-                        .batch = spelled_statistics(target) == STATISTICS_BATCH,
-                        .trains = spelled_in_training(target, NULL, NULL)};
     names_put(x->targets, arena_str(a, target), x->naims);
     return *PUSH(a, x->aim, x->naims, x->cap_aims) = aim;
 }
@@ -300,7 +293,7 @@ read_record(const struct lowering *l, const struct node *n)
     struct record *r = NEW(l->a, struct record);
     if (n->fx)
         split(l->a, n->fx, r);
-    r->aim = r->name ? read_aim(l, r->target) : NULL;
+    r->aim = r->name ? aim_of(l, r->target) : NULL;
     r->given = r->name ? NEW(l->a, struct given) : NULL;
     if (r->given)
         r->given->a = l->a;

@@ -79,6 +79,7 @@ group_make(struct dynamo *d)
                                            .call = -1};
             names_put(by_name, r->name, at);
             mark_referenced(d, r->args);
+            spelled_read(r->aim, r->target);
             d->takes_batch |= r->aim->batch;
             d->trained |= d->takes_batch || (r->aim->trains && spelled_in_training(r->target, r->args, &l->g->n[i]));
             d->drops |= r->drops;

@@ -128,7 +128,6 @@ enum trait {
 /* Whether a target, "aten.add.Tensor", or a name that the traced program gave to a result, "add_3", is of an operator
  * with one of these traits. */
 bool spelled(const char *name, enum trait t);
-enum trait spelled_traits(const char *name); /* all of them */
 
 /* ---- facts.c: what libraries' sources say that a file does not show ---------------------------------------------- */
 

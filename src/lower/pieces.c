@@ -230,8 +230,9 @@ same_origin(const struct dynamo *d, const struct whole *w, const struct group *g
     return w->type ? h->path && g->path && strcmp(h->path, g->path) == 0 : group_same_statement(d, g->last, h->last);
 }
 
-uint64_t
-pieces_wholes(const char *target)
+/* Rows that a call of that target may begin, as bits. */
+static uint64_t
+wholes_of(const char *target)
 {
     uint64_t may = 0;
     _Static_assert(COUNT(wholes) <= 64, "a bit each");
@@ -245,7 +246,11 @@ whole_of(const struct dynamo *d, const struct group *g)
 {
     const struct group *next = g + 1 < d->groups + d->ngroups ? g + 1 : NULL;
     const char *line = fx_line_at(d, g->last);
-    for (uint64_t left = g->aim ? g->aim->wholes : pieces_wholes(g->target); left; left &= left - 1) {
+    if (g->aim && !g->aim->pieces) {
+        g->aim->wholes = wholes_of(g->target);
+        g->aim->pieces = true;
+    }
+    for (uint64_t left = g->aim ? g->aim->wholes : wholes_of(g->target); left; left &= left - 1) {
         const struct whole *w = &wholes[__builtin_ctzll(left)];
         if ((w->type ? g->type && strcmp(g->type, w->type) == 0 : strstr(line, w->line) != NULL) &&
             (!w->second || (next && starts_with(next->target, w->second) && same_origin(d, w, g, next))))

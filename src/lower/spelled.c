@@ -118,12 +118,6 @@ trait_row(const char *name)
     return &none;
 }
 
-enum trait
-spelled_traits(const char *name)
-{
-    return trait_row(name)->traits;
-}
-
 bool
 spelled(const char *name, enum trait t)
 {
@@ -237,15 +231,6 @@ static const struct rename {
     {"aten.avg_pool2d.default", NULL, "interpolate(", "aten._adaptive_avg_pool2d.default",
      "mode='area': interpolate in torch/nn/functional.py"},
 };
-
-bool
-spelled_may_change(const char *target)
-{
-    bool may = false;
-    for (int i = 0; i < COUNT(renames) && !may; i++)
-        may = strcmp(renames[i].target, target) == 0;
-    return may;
-}
 
 const char *
 spelled_anew(const struct dynamo *d, const struct group *g)
@@ -406,4 +391,19 @@ spelled_row(const char *target)
 {
     const struct aten *op = aten_find(target);
     return op && strchr(op->name, '.') && !strstr(op->name, "_backward") ? op : NULL;
+}
+
+void
+spelled_read(struct aim *aim, const char *target)
+{
+    if (aim->read)
+        return;
+    aim->read = true;
+    aim->row = spelled_row(target);
+    aim->traits = trait_row(target)->traits;
+    aim->number = spelled_number(target);
+    for (int i = 0; i < COUNT(renames); i++)
+        aim->renamed |= strcmp(renames[i].target, target) == 0;
+    aim->batch = spelled_statistics(target) == STATISTICS_BATCH;
+    aim->trains = spelled_in_training(target, NULL, NULL);
 }
