@@ -173,7 +173,7 @@ long_varint(struct scan *s, const uint8_t **p, const uint8_t *end, uint64_t *val
 static inline bool
 varint(struct scan *s, const uint8_t **p, const uint8_t *end, uint64_t *value)
 {
-    if (*p == end || **p >= 0x80)
+    if (*p == end || **p >= 0x80) /* NOLINT(clang-analyzer-core.NullDereference): no field begins at NULL */
         return long_varint(s, p, end, value);
     *value = *(*p)++;
     return true;

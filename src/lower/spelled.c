@@ -153,13 +153,13 @@ const char *
 spelled_stem(struct arena *a, const char *name)
 {
     static const char space[] = "aten.";
-    const size_t all = strlen(name), m = strlen(space);
+    const size_t all = strlen(name), m = sizeof(space) - 1;
     size_t n = all;
     while (n && isdigit((unsigned char)name[n - 1]))
         n--;
     n = n && n < all && name[n - 1] == '_' ? n - 1 : all;
     char *stem = arena_alloc(a, m + n + 1);
-    memcpy(stem, space, m);
+    memcpy(stem, space, sizeof(space));
     memcpy(stem + m, name, n);
     return stem;
 }
