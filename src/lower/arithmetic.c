@@ -29,9 +29,13 @@ static const struct arithmetic {
     {"binary_cross_entropy_with_logits", "aten.binary_cross_entropy_with_logits.default",
      "sub(pos_weight) mul add sub(,target) mul log_sigmoid(self) mul sub mul(,weight)& reduction"},
     {"binary_cross_entropy_with_logits", "aten.binary_cross_entropy_with_logits.default",
+     "mul(pos_weight,target) add sub mul log_sigmoid(self) mul sub mul(,weight)& reduction"}, /* a constant less one */
+    {"binary_cross_entropy_with_logits", "aten.binary_cross_entropy_with_logits.default",
      "sub(,target) mul log_sigmoid(self) sub mul(,weight)& reduction"},
     {"binary_cross_entropy_with_logits", "aten.binary_cross_entropy_with_logits.default",
      "mul(<target) log_sigmoid(self) sub mul(,weight)& reduction"},
+    {"binary_cross_entropy_with_logits", "aten.binary_cross_entropy_with_logits.default",
+     "mul(<target) log_sigmoid(self) mul sub mul(,weight)& reduction"}, /* its weights were merged, too */
     {"nll_loss", "aten.nll_loss_nd.default",
      "ne(,) where(,target) unsqueeze gather(self) squeeze neg where sum reduction=2"},
     {"nll_loss", "aten.nll_loss_nd.default",
