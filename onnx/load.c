@@ -406,7 +406,9 @@ load_declared(struct graph *g, const Onnx__ValueInfoProto *p, int id)
     const char *fx = property(p->n_metadata_props, p->metadata_props, "pkg.torch.onnx.original_node_name");
     if (fx)
         t->fx_name = fx;
-    t->folded_from = property(p->n_metadata_props, p->metadata_props, "pkg.onnxscript.optimizer.folded_from");
+    enum { MOST_NAMES = 8192 }; /* letters; a longer list says nothing, for it is read for each reader */
+    const char *from = property(p->n_metadata_props, p->metadata_props, "pkg.onnxscript.optimizer.folded_from");
+    t->folded_from = from && strlen(from) <= MOST_NAMES ? from : NULL;
 }
 
 /* ---- nodes and graphs -------------------------------------------------------------------------------------------- */

@@ -30,14 +30,13 @@ constant_next(const struct dynamo *d, const char **list)
     return NULL;
 }
 
-bool
-constant_from(const struct tensor *t, const char *name)
+void
+constant_ask(struct dynamo *d, const struct tensor *t)
 {
-    const size_t n = strlen(name);
-    for (const char *p = t->folded_from; p && (p = strstr(p, name)); p++)
-        if (p > t->folded_from && strchr("'\"", p[-1]) && p[n] == p[-1])
-            return true;
-    return false;
+    const char *list = t->folded_from;
+    d->asked++;
+    for (const struct param *q; (q = constant_next(d, &list));)
+        d->source[q - d->l->p->params] = d->asked;
 }
 
 const struct tensor *

@@ -79,6 +79,7 @@ struct dynamo {
     bool *referenced;           /* params named by any text */
     int nunread, unread_of;     /* of the first unread_of params, */
     int *unread;                /* those that no text names and whose size nobody knows, when resolve.c first looked */
+    int asked, *source;         /* constants.c: per param, the last asked constant that it is a source of */
     const struct tensor **into; /* constant_into's; NULL not asked for yet */
     const struct tensor **folded; /* per param: a constant that the file says it was folded into, of its size if that
                                    * can be told; NULL none */
@@ -273,8 +274,14 @@ int casts_result(struct dynamo *d, const struct group *g, int operand, int slot)
 
 /* The next parameter of a list, "['a', 'b']", from there on; NULL no more. */
 struct param *constant_next(const struct dynamo *d, const char **list);
-/* Whether the file says that the constant was folded from the parameter of that name. */
-bool constant_from(const struct tensor *t, const char *name);
+/* From then on constant_from answers for that constant. */
+void constant_ask(struct dynamo *d, const struct tensor *t);
+/* Whether the file says that the constant was folded from the parameter. */
+static inline bool
+constant_from(const struct dynamo *d, const struct param *q)
+{
+    return d->source[q - d->l->p->params] == d->asked;
+}
 /* A constant that the file says was folded from the parameter; NULL none. */
 const struct tensor *constant_into(struct dynamo *d, const struct param *q);
 /* Whether it was computed element by element, so that what it was computed of has no more. */
@@ -283,14 +290,14 @@ bool constant_by_element(struct dynamo *d, const struct tensor *t);
 static inline bool
 constant_may_be(const struct dynamo *d, const struct param *q)
 {
-    return !d->constant || constant_from(d->constant, q->name);
+    return !d->constant || constant_from(d, q);
 }
 
 /* ---- folded.c: what a line computes of a parameter --------------------------------------------------------------- */
 
 /* Whether the file says which parameters the constant was folded from: of equal constants it has one, which then is
  * another module's, or another parameter's, and tells nothing. */
-bool folded_told(const struct dynamo *d, const struct group *g, const struct tensor *t);
+bool folded_told(struct dynamo *d, const struct group *g, const struct tensor *t);
 /* The slot of what the group's line computes of one parameter, or of what its function made of one before, and of
  * numbers, where the last operator is that of a folded constant; -1 nothing. */
 int folded_expression(struct dynamo *d, const struct group *g, const char *stem, const struct tensor *t);

@@ -21,8 +21,9 @@ in_name(char c)
 static const char *
 next_named(const struct dynamo *d, const char *line, const char *p, const char *path, const struct param *q)
 {
-    const char *text =
-        strstr(p, "self.") ? arena_printf(d->l->a, "self.%s", q->name + (*path ? strlen(path) + 1 : 0)) : "";
+    const char *text = strstr(p, "self.") && strstr(p, path_last(q->name))
+                           ? arena_printf(d->l->a, "self.%s", q->name + (*path ? strlen(path) + 1 : 0))
+                           : "";
     const size_t n = strlen(text);
     for (; n && (p = strstr(p, text)); p += n)
         if (!python_name(p + n) && (p == line || !in_name(p[-1])))
@@ -31,11 +32,14 @@ next_named(const struct dynamo *d, const char *line, const char *p, const char *
 }
 
 bool
-folded_told(const struct dynamo *d, const struct group *g, const struct tensor *t)
+folded_told(struct dynamo *d, const struct group *g, const struct tensor *t)
 {
     const struct program *p = d->l->p;
     const char *path = g->path ? g->path : "", *line = fx_line_at(d, g->last), *list = t->folded_from;
     bool here = false, read = false, other = false;
+    if (!list)
+        return false;
+    constant_ask(d, t);
     for (const struct param *q; (q = constant_next(d, &list));) {
         const char *at = p->modules[q->module].path;
         const bool own = path_within(at, path);
@@ -45,7 +49,7 @@ folded_told(const struct dynamo *d, const struct group *g, const struct tensor *
     for (int i = 0; i < p->nparams && here && !read && !other; i++) {
         const struct param *q = &p->params[i];
         other = q->rank < 0 && !d->referenced[i] && path_within(p->modules[q->module].path, path) &&
-                !constant_from(t, q->name) && next_named(d, line, line, path, q);
+                !constant_from(d, q) && next_named(d, line, line, path, q);
     }
     return here && (read || !other);
 }
@@ -301,8 +305,8 @@ folded_expression(struct dynamo *d, const struct group *g, const char *stem, con
         }
     for (const char *at = line; *at && rank > 0; at += python_name(at) + !python_name(at)) { /* "1 - g" */
         struct expression e = {.line = line, .from = at, .to = at + python_name(at)};
-        if (e.to == at || isdigit((unsigned char)*at) || strchr(".(", *e.to) || (at > line && at[-1] == '.') ||
-            !read_expression(&e, d->l->a, stem))
+        if (e.to == at || isdigit((unsigned char)*at) || (*e.to && strchr(".(", *e.to)) ||
+            (at > line && at[-1] == '.') || !read_expression(&e, d->l->a, stem))
             continue;
         const int slot = made_before(d, g, rank, size);
         return slot < 0 ? -1 : run_operations(d, g, &e, slot);

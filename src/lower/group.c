@@ -53,6 +53,7 @@ group_make(struct dynamo *d)
     d->groups = NEWN(l->a, struct group, l->g->nn + 1);
     d->referenced = NEWN(l->a, bool, l->p->nparams + l->g->nt + 1); /* nodes without a record may add some */
     d->folded = NEWN(l->a, const struct tensor *, l->p->nparams + l->g->nt + 1);
+    d->source = NEWN(l->a, int, l->p->nparams + l->g->nt + 1);
     d->copied = NEWN(l->a, bool, l->p->nparams + l->g->nt + 1);
     for (int i = 0; i < l->g->nn; i++) {
         const struct record *r = fx_record(l, i);

@@ -1588,6 +1588,8 @@ resolve_constant(struct dynamo *d, const struct group *g, const char *name, int 
     d->constant = folded_told(d, g, t) ? t : NULL;
     const int slot = constant_made(d, g, name, tensor);
     d->constant = around;
+    if (around)
+        constant_ask(d, around);
     return slot;
 }
 
