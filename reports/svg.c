@@ -682,7 +682,7 @@ fill_box(struct html *of, struct tile *tiles, int n, double x, double y, double 
 {
     double sum = 0;
     for (int i = 0; i < n; i++) {
-        tiles[i].rank = rank_of(of, (int64_t)tiles[i].size);
+        tiles[i].rank = rank_of(of, tiles[i].size < 0x1p63 ? (int64_t)tiles[i].size : INT64_MAX);
         sum += tiles[i].size;
     }
     qsort(tiles, (size_t)n, sizeof(*tiles), by_size);
