@@ -505,7 +505,8 @@ unread_rounds(struct dynamo *d)
     struct arena *a = arena_new();
     struct loop *loops;
     const int n = find_loops(p, a, &loops);
-    qsort(loops, (size_t)n, sizeof(*loops), by_last); /* what is put back moves what stands behind it */
+    if (n)
+        qsort(loops, (size_t)n, sizeof(*loops), by_last); /* what is put back moves what stands behind it */
     for (const struct loop *o = loops; o < loops + n; o++) {
         if (!mark_rounds(p, o, NULL, NULL))
             continue;
