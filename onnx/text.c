@@ -16,7 +16,7 @@
  * a dimension that is no identifier; # begins a comment.
  *
  * Three things are memlint's own, for tests: a label may carry metadata ([fc1, "pkg.torch.onnx.fx_node": "..."]), so
- * may an input or output (float[4] x ["pkg...": "..."]), and `= {}` is an initializer whose data are left out. The
+ * may a value (float[4] x ["pkg...": "..."]), and `= {}` is an initializer whose data are left out. The
  * graph signature stands among metadata_props of the header.
  *
  * The first fault ends the parse: every function returns at once when p->bad is set.
@@ -26,6 +26,7 @@
 
 #include <errno.h>
 #include <math.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -489,11 +490,19 @@ node(struct text *t, struct graph *g)
 
 enum role { INPUT, OUTPUT, INSIDE };
 
+/* What metadata of values are kept, and where. */
+static const struct {
+    const char *key;
+    size_t field;
+} value_keys[] = {{"pkg.torch.onnx.original_node_name", offsetof(struct tensor, fx_name)},
+                  {"pkg.onnxscript.optimizer.folded_from", offsetof(struct tensor, folded_from)}};
+
 static void
 value_pair(void *data, const char *key, const char *value)
 {
-    if (strcmp(key, "pkg.torch.onnx.original_node_name") == 0)
-        *(const char **)data = value;
+    for (int i = 0; i < COUNT(value_keys); i++)
+        if (strcmp(key, value_keys[i].key) == 0)
+            *(const char **)((char *)data + value_keys[i].field) = value;
 }
 
 static void
@@ -501,7 +510,7 @@ value(struct text *t, struct graph *g, enum role role)
 {
     struct tensor x = {.rank = -1, .wrap = ""};
     bool typed = peek(t) != '"';
-    const char *start = t->p, *word = typed ? name(t) : "", *fx = NULL;
+    const char *start = t->p, *word = typed ? name(t) : "";
     char after = peek(t);
     t->p = start;
     if (typed &&
@@ -512,14 +521,15 @@ value(struct text *t, struct graph *g, enum role role)
     const char *s = name(t);
     int id = t->bad ? -1 : graph_tensor(g, s);
     if (accept(t, "["))
-        pairs(t, value_pair, &fx);
+        pairs(t, value_pair, &x);
     bool initializer = accept(t, "=");
     if (initializer && !t->bad)
         tensor_data(t, &x);
     if (t->bad)
         return;
     struct tensor *to = &g->t[id];
-    to->fx_name = fx ? fx : to->fx_name;
+    to->fx_name = x.fx_name ? x.fx_name : to->fx_name;
+    to->folded_from = x.folded_from ? x.folded_from : to->folded_from;
     if (initializer) {
         to->is_initializer = true;
         to->value = x.value;
@@ -870,11 +880,16 @@ print_value(const struct tensor *t, int rank, const struct dim *d, FILE *out)
     print_type(t, rank, d, out);
     fputc(' ', out);
     print_name(t->name, out);
-    if (t->fx_name) {
-        fputs(" [\"pkg.torch.onnx.original_node_name\": ", out);
-        print_string(t->fx_name, out);
-        fputc(']', out);
+    bool any = false;
+    for (int i = 0; i < COUNT(value_keys); i++) {
+        const char *said = *(const char *const *)((const char *)t + value_keys[i].field);
+        if (!said)
+            continue;
+        fprintf(out, "%s\"%s\": ", any ? ", " : " [", value_keys[i].key);
+        print_string(said, out);
+        any = true;
     }
+    fputs(any ? "]" : "", out);
 }
 
 static void

@@ -2601,7 +2601,7 @@ const struct aten aten_table[] = {
     {.name = "folded_of.default",
      .args = "self other op dtype",
      .run = run_folded_of,
-     .grad = "self: zeros_like(self); other: zeros_like(other)",
+     .grad = "self: slice_backward(grad, #self); other: slice_backward(grad, #other)",
      .shaped = true,
      .source = "folded.c"},
     {.name = "lost_view.default", .args = "self", .run = expand_stated, .grad = COMPOSITE, .source = "lower.c"},
