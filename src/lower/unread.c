@@ -412,9 +412,12 @@ static void
 keep_slots(struct repeat *r, const struct loop *o)
 {
     const struct program *p = r->d->l->p;
-    for (int i = 0; i < o->before; i++)
-        for (int k = 0; k < p->calls[i].nouts && (i < o->earlier || !line_in(p, o, &p->calls[i])); k++)
-            pair_slots(r, p->calls[i].outs[k], p->calls[i].outs[k]);
+    for (int i = 0; i < o->before; i++) {
+        const struct call *c = &p->calls[i];
+        const bool outside = i < o->earlier || !line_in(p, o, c);
+        for (int k = 0; k < c->nouts && outside; k++)
+            pair_slots(r, c->outs[k], c->outs[k]);
+    }
 }
 
 /* Whose number in lists each round's modules have: "convs.2", "convs.3". */
@@ -486,8 +489,9 @@ find_loops(const struct program *p, struct arena *a, struct loop **loops)
             *again = (struct loop){k, line, again->before, again->last, i};
         }
     }
-    for (struct loop *x = o; x < o + n; x++)
-        if (x->earlier < 0) { /* its first round went back nowhere */
+    for (int i = 0; i < n; i++)
+        if (o[i].earlier < 0) { /* its first round went back nowhere */
+            struct loop *x = &o[i];
             int first = x->before < 0 ? x->last : x->before;
             while (first && (!p->calls[first - 1].frames || line_in(p, x, &p->calls[first - 1])))
                 first--;
@@ -507,7 +511,8 @@ unread_rounds(struct dynamo *d)
     const int n = find_loops(p, a, &loops);
     if (n)
         qsort(loops, (size_t)n, sizeof(*loops), by_last); /* what is put back moves what stands behind it */
-    for (const struct loop *o = loops; o < loops + n; o++) {
+    for (int i = 0; i < n; i++) {
+        const struct loop *o = &loops[i];
         if (!mark_rounds(p, o, NULL, NULL))
             continue;
         struct arena *own = arena_new();
