@@ -596,11 +596,10 @@ computed_of(struct dynamo *d, const struct reads *read, const struct param *q)
     const char *name = name_in_class(d, q);
     const int owner = owner_of(d->l->p, q);
     const enum depth holds = owner < 0 ? NOWHERE : read->holds[owner];
-    if (q->kind != PARAM_BUFFER && constant_into(d, q))
-        return true;
     if (q->kind == PARAM_BUFFER)
         return holds == OWN;
-    return read->folds[q->module] || (read->runs[q->module] && name && names_find(read->names, name) >= 0) || holds;
+    return constant_into(d, q) || read->folds[q->module] || holds ||
+           (read->runs[q->module] && name && names_find(read->names, name) >= 0);
 }
 
 /* Whether the other parameter is the table of an embedding beside this one's module: two tables, not one of two names.
@@ -639,7 +638,7 @@ size_by_hook(struct lowering *l, struct param *q)
 }
 
 /* Of a parameter that calls read of which the file has what was computed. */
-static bool
+static void
 size_by_constant(struct dynamo *d, struct param *q)
 {
     const struct tensor *t = d->folded[q - d->l->p->params];
@@ -654,7 +653,6 @@ size_by_constant(struct dynamo *d, struct param *q)
         size = &most;
     params_sized(d->l, q, rank, size);
     d->referenced[q - d->l->p->params] = true;
-    return true;
 }
 
 /* A parameter that nothing names and that has no data is another name of one that has, or what a library's source
@@ -680,8 +678,10 @@ params_tie(struct dynamo *d)
             continue;
         if (q->rank < 0 && size_by_hook(l, q))
             continue;
-        if (d->folded[i] && size_by_constant(d, q))
+        if (d->folded[i]) {
+            size_by_constant(d, q);
             continue;
+        }
         if (!read.names)
             read = reads_of_calls(d);
         if (q->rank >= 0 && names_find(read.shared, layer_key(d, q->module, q)) < 0) /* it has data of its own */
