@@ -2072,6 +2072,69 @@ has_gradient(const struct lowering *l, int slot)
     return has;
 }
 
+/* Of a name in the file's texts: that it is there, and the greatest number of its root. */
+static void
+tell_name(struct dynamo *d, const char *name)
+{
+    int number;
+    const char *root = arena_strn(d->l->a, name, numbered(name, &number));
+    if (names_find(d->told, name) < 0)
+        names_put(d->told, name, 0);
+    if (number > names_find(d->told, root))
+        names_put(d->told, root, number);
+}
+
+/* The name of a call like that one that the traced program had behind it and no text of the file has, as the numbers of
+ * its root tell: "einsum_1" where the next one is "einsum_2". "" it had none; NULL nobody knows, as with roots that
+ * sizes are computed by, too. */
+static const char *
+left_out_behind(struct dynamo *d, const struct call *c)
+{
+    int number;
+    const size_t root = c && c->name ? numbered(c->name, &number) : 0;
+    if (!root || target_is(c->target, TARGET_VIEWS | TARGET_REORDERS | TARGET_CLONES | TARGET_COPIES) ||
+        spelled(c->target, KEEPS_SIZES | SQUARES | CASTS_TO | CASTS | CONVERTS))
+        return NULL;
+    if (!d->told) {
+        d->told = names_new(d->l->a);
+        for (const struct group *h = d->groups; h < d->groups + d->ngroups; h++) {
+            const char *args = h->args, *name;
+            tell_name(d, h->fx_name);
+            while (args && (name = fx_named(d->l->a, &args)))
+                tell_name(d, name);
+        }
+    }
+    const int most = names_find(d->told, arena_strn(d->l->a, c->name, root));
+    const char *first = "";
+    for (int k = number + 1; k <= most; k++) {
+        const char *name = arena_printf(d->l->a, "%.*s_%d", (int)root, c->name, k);
+        if (names_find(d->told, name) >= 0)
+            return first;
+        first = *first ? first : name;
+    }
+    return NULL;
+}
+
+/* Between which of the calls made so far one of that name ran, as the numbers of its root tell: the last one before it,
+ * and the first one behind it; -1 none. */
+static void
+ran_between(const struct dynamo *d, const char *name, int *before, int *behind)
+{
+    const struct program *p = d->l->p;
+    int number, other;
+    const size_t root = numbered(name, &number);
+    *before = *behind = -1;
+    for (int i = 0; i < p->ncalls && number; i++) {
+        const char *of = p->calls[i].name;
+        if (!of || numbered(of, &other) != root || strncmp(of, name, root) != 0 || !other)
+            continue;
+        if (other < number)
+            *before = i;
+        else if (other > number && *behind < 0)
+            *behind = i;
+    }
+}
+
 /* What a call that runs again reads: made again, too, where the reader's line writes it more often than it was called,
  * in all rounds of a loop; where it is a subscript of what was one expression; or where a function that both lines call
  * made it. */
@@ -2112,9 +2175,10 @@ operand_again(struct dynamo *d, const struct group *g, const struct call *reader
                   (elsewhere ? python_shares(d->l->a, maker, line)
                              : !python_writes(line, reader->target) &&
                                    !(strchr(line, '[') && (picks(m->target) || picks(reader->target))));
-    bool made = (part && strchr(line, '[')) || written > calls || round || shared;
+    const char *lost = view ? NULL : left_out_behind(d, m);
+    bool made = (part && strchr(line, '[')) || written > calls || round || shared || (lost && *lost);
     if (!made) {
-        bool hidden = !view && !written && reader && m->op && m->op->grad && strcmp(m->stack, stack) == 0 &&
+        bool hidden = !lost && !view && !written && reader && m->op && m->op->grad && strcmp(m->stack, stack) == 0 &&
                       !target_is(m->target, TARGET_COPIES) && strcmp(before, stack) == 0;
         if (hidden && has_gradient(d->l, slot)) /* a function that the line calls made both */
             graph_doubt(d->l->g, d->l->g->n[g->last].name, d->l->g->n[g->last].op,
@@ -2129,7 +2193,22 @@ operand_again(struct dynamo *d, const struct group *g, const struct call *reader
         return slot;
     }
     d->again++;
-    slot = lost_duplicate(d, g, spelled_root(d->l->a, m->target), slot, NULL);
+    slot = lost_duplicate(d, g, lost && *lost ? lost : spelled_root(d->l->a, m->target), slot, NULL);
+    d->again--;
+    return slot;
+}
+
+/* Likewise, as numbers alone tell. */
+static int
+counted_again(struct dynamo *d, const struct group *g, int slot)
+{
+    const struct program *p = d->l->p;
+    const struct call *m = group_maker(p, slot), *base = viewed(p, m);
+    const char *lost = base ? left_out_behind(d, base) : NULL;
+    if (!lost || !*lost || m->outs[0] != slot || d->again == MAX_DEPTH)
+        return slot;
+    d->again++;
+    slot = lost_duplicate(d, g, m == base ? lost : spelled_root(d->l->a, m->target), slot, NULL);
     d->again--;
     return slot;
 }
@@ -2555,12 +2634,18 @@ lost_duplicate(struct dynamo *d, const struct group *g, const char *name, int sl
     again.name = name;
     again.scope = lower_module(d->l, g->path ? g->path : "", g->type); /* where it is read */
     const struct node *reader = &d->l->g->n[g->last];
+    int before, later;
+    ran_between(d, name, &before, &later);
+    const bool counted = later >= 0 && !target_is(again.target, TARGET_VIEWS | TARGET_REORDERS) &&
+                         !(p->calls[later].stack && reader->stack && !strcmp(p->calls[later].stack, reader->stack));
     const char *stack = python_again(d->l->a, again.target, again.stack, reader->stack);
+    if (counted && stack && strcmp(stack, reader->stack) == 0)
+        stack = NULL;
     bool inside = again.stack && reader->stack &&
                   strcmp(fx_outer(d->l->a, again.stack), fx_outer(d->l->a, reader->stack)) == 0 &&
                   python_shares(d->l->a, fx_line(d->l->a, again.stack), fx_line(d->l->a, reader->stack)) &&
                   !python_writes(fx_line(d->l->a, again.stack), again.target);
-    if (!stack && inside) /* what a function of both lines begins with: each of its calls makes its own */
+    if (!stack && inside && !counted) /* what a function of both lines begins with: each of its calls makes its own */
         stack = reader->stack;
     if (!stack && in_another(d, g, maker)) /* of its class: the line ran there, too */
         stack = again.stack;
@@ -2584,6 +2669,7 @@ lost_duplicate(struct dynamo *d, const struct group *g, const char *name, int sl
     if (copied || (stack && find_runs(d, g, &p->calls[i], stack, &runs)))
         for (int k = 0; k < again.nargs; k++)
             locals_again(d, g, &runs, &again.args[k]);
+    int follows = -1; /* what was made again as numbers tell, on the call's own line */
     for (int k = 0; k < again.nargs; k++) {
         struct param *q = again.args[k].kind == ARG_SLOT ? merged_param(d, g, (int)again.args[k].i,
                                                                         target_is(again.target, TARGET_VIEWS) &&
@@ -2595,6 +2681,11 @@ lost_duplicate(struct dynamo *d, const struct group *g, const char *name, int sl
                  reader->stack && (stack || strcmp(p->calls[i].stack, reader->stack) == 0))
             again.args[k].i = operand_again(d, g, &p->calls[i], (int)again.args[k].i);
         if (again.args[k].kind == ARG_SLOT && again.args[k].i == p->calls[i].args[k].i &&
+            (slot = counted_again(d, g, (int)again.args[k].i)) != again.args[k].i) {
+            again.args[k].i = slot;
+            follows = (int)(group_maker(p, slot) - p->calls);
+        }
+        if (again.args[k].kind == ARG_SLOT && again.args[k].i == p->calls[i].args[k].i &&
             is_cast_of_more(d, group_maker(p, (int)again.args[k].i)))
             graph_doubt(d->l->g, reader->name, reader->op, "an export by memlint.export, which has the casts",
                         "the exporter merged %s with an equal call, and perhaps the cast that it reads",
@@ -2603,7 +2694,7 @@ lost_duplicate(struct dynamo *d, const struct group *g, const char *name, int sl
     const struct call *operand =
         again.nargs && again.args[0].kind == ARG_SLOT ? group_maker(p, (int)again.args[0].i) : NULL;
     if (operand && operand->scope == p->calls[i].scope && again.args[0].i == p->calls[i].args[0].i &&
-        began_again(d, operand) && has_gradient(d->l, operand->outs[0]))
+        !left_out_behind(d, operand) && began_again(d, operand) && has_gradient(d->l, operand->outs[0]))
         graph_doubt(d->l->g, reader->name, reader->op, "memlint.export",
                     "the exporter merged %s with that of another run of its function, and perhaps what it reads",
                     spelled_bare(again.target));
@@ -2613,6 +2704,7 @@ lost_duplicate(struct dynamo *d, const struct group *g, const char *name, int sl
                   !target_is(again.target, TARGET_VIEWS | TARGET_REORDERS) &&
                   read_beside(d->l->a, again.stack, reader->stack),
          early = false;
+    unseen &= !counted;
     if (unseen && strcmp(p->modules[p->calls[i].scope].path, p->modules[again.scope].path) == 0) {
         assume_merged(p);
         early = setup_instead(d->l->s, ALTERNATIVE_MERGED);
@@ -2627,6 +2719,10 @@ lost_duplicate(struct dynamo *d, const struct group *g, const char *name, int sl
     bool behind = other || next_read(&(struct call_reads){.call = &again}) < 0;
     if (!stack && (behind || early)) /* on the line behind */
         group_move(d, first, i + 1);
+    else if (!stack && counted)
+        group_move(d, first, (before > i ? before : i) + 1);
+    else if (!stack && follows >= 0)
+        group_move(d, first, (follows > i ? follows : i) + 1);
     else if (!stack && target_is(again.target, TARGET_VIEWS | TARGET_REORDERS) && reader->stack)
         p->calls[first].stack = NULL; /* of a line that is not known */
     return again.outs[nth];

@@ -1144,6 +1144,37 @@ class M(nn.Module):
             x = x[..., 1:].cumsum(-1).repeat(1, 1, 1, 2)[..., :32]
         return x.exp()
 """
+NUMBERED = {
+    "numbered": """
+class M(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.a, self.b, self.c = (nn.Linear(64, 64) for _ in range(3))
+        self.rows = nn.Parameter(torch.randn(8, 4))
+    def forward(self, x):
+        shorten = lambda t: torch.einsum('bnd,nk->bkd', t, self.rows)
+        halves = lambda t: t.unflatten(2, (2, 32)).transpose(1, 2)
+        q, k = self.a(x), self.b(x)
+        k, v = map(halves, map(shorten, (k, k)))
+        a = torch.einsum('bhnd,bhkd->bhnk', halves(q), k).softmax(-1)
+        y = torch.einsum('bhnk,bhkd->bhnd', a, v)
+        return self.c(y.transpose(1, 2).flatten(2))
+""",
+    "numbered_once": """
+class M(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.a, self.b, self.c = (nn.Linear(64, 64) for _ in range(3))
+        self.rows = nn.Parameter(torch.randn(8, 4))
+    def forward(self, x):
+        shorten = lambda t: torch.einsum('bnd,nk->bkd', t, self.rows)
+        halves = lambda t: t.unflatten(2, (2, 32)).transpose(1, 2)
+        q, k = self.a(x), shorten(self.b(x))
+        a = torch.einsum('bhnd,bhkd->bhnk', halves(q), halves(k)).softmax(-1)
+        y = torch.einsum('bhnk,bhkd->bhnd', a, halves(k))
+        return self.c(y.transpose(1, 2).flatten(2))
+""",
+}
 PLACED = """
 class M(B):
     def __init__(self):
@@ -1525,6 +1556,7 @@ CASES = {  # name: (classes, entry, entry of the step where it is another, optio
             ("skipped", SKIPPED),
             ("backcast", BACKCAST),
             ("placed", PLACED),
+            *NUMBERED.items(),
             ("queries", QUERIES),
             ("windows", WINDOWS),
             ("pairs", PAIRS),
