@@ -432,6 +432,18 @@ padding_of(struct dynamo *d, const struct group *g)
     return at >= 0 && at < n ? &args[at] : NULL;
 }
 
+/* What a call padded the slot to those sizes, which others read, too; -1 none did. */
+static int
+padded_before(const struct program *p, int slot, int rank, const int64_t *wide)
+{
+    for (const struct call *c = p->calls; c < p->calls + p->ncalls; c++)
+        if ((target_named(c->target, "pad") || target_named(c->target, "constant_pad_nd")) &&
+            c->args[0].kind == ARG_SLOT && c->args[0].i == slot && c->rank == rank && c->size &&
+            memcmp(c->size, wide, sizeof(*wide) * (size_t)rank) == 0)
+            return c->outs[0];
+    return -1;
+}
+
 /* F.pad, which the exporter's optimizer moved into the convolution behind it: what the node pads beyond the padding of
  * the call itself, if that is known. Source: onnxscript/rewriter/rules/common/_fuse_pad_into_conv.py. The slot of the
  * padded input, or of the input where nothing was moved. */
@@ -447,20 +459,24 @@ lost_pad(struct dynamo *d, const struct group *g, int input)
     if (!spatial || x->rank != spatial + 2 || !lower_sizes(l, x, &rank, &size))
         return l->slot_of[input];
     const struct arg *own = padding_of(d, g);
-    struct call *c = group_call(d, g, "aten.constant_pad_nd.default", 3);
+    struct arg *amounts = NEWN(l->a, struct arg, 2 * spatial);
     int64_t *wide = arena_dup(l->a, size, sizeof(*size) * (size_t)rank);
-    c->args[0] = (struct arg){.kind = ARG_SLOT, .i = l->slot_of[input]};
-    c->args[1] = (struct arg){.kind = ARG_LIST, .n = 2 * spatial, .list = NEWN(l->a, struct arg, 2 * spatial)};
-    c->args[2] = FLT(0);
     for (int k = 0; k < spatial; k++) {
         const struct arg *mine = own && own->kind == ARG_LIST && own->n ? &own->list[k < own->n ? k : 0] : own;
         int64_t inside = mine && mine->kind == ARG_INT ? mine->i : 0;
         for (int side = 0; side < 2; side++) {
             int64_t pad = a->ints[k + side * spatial] - inside;
-            c->args[1].list[2 * (spatial - 1 - k) + side] = INT(pad);
+            amounts[2 * (spatial - 1 - k) + side] = INT(pad);
             wide[2 + k] += pad;
         }
     }
+    const int before = padded_before(l->p, l->slot_of[input], rank, wide);
+    if (before >= 0)
+        return before;
+    struct call *c = group_call(d, g, "aten.constant_pad_nd.default", 3);
+    c->args[0] = (struct arg){.kind = ARG_SLOT, .i = l->slot_of[input]};
+    c->args[1] = (struct arg){.kind = ARG_LIST, .n = 2 * spatial, .list = amounts};
+    c->args[2] = FLT(0);
     c->rank = rank;
     c->size = wide;
     return c->outs[0];

@@ -1144,6 +1144,19 @@ class M(nn.Module):
             x = x[..., 1:].cumsum(-1).repeat(1, 1, 1, 2)[..., :32]
         return x.exp()
 """
+PADDED = """
+class M(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.stem, self.conv, self.norm = nn.Conv2d(3, 8, 3), nn.Conv2d(8, 8, 2, bias=False), nn.BatchNorm2d(8)
+        self.pool, self.head = nn.MaxPool2d(2, 1), nn.Linear(16, 10)
+    def forward(self, x):
+        x = torch.sigmoid(self.stem(x))
+        x = F.pad(x, (0, 1, 0, 1))
+        y = torch.tanh(self.norm(self.conv(x)))
+        z = self.pool(x)
+        return self.head(torch.cat([y, z], 1).mean((2, 3)))
+"""
 NUMBERED = {
     "numbered": """
 class M(nn.Module):
@@ -1540,6 +1553,7 @@ CASES = {  # name: (classes, entry, entry of the step where it is another, optio
     "tuples": (TUPLES, ROWS, None, [], steps.PRECISIONS),
     "warped": (WARPED, entry(IMAGE, "None", "out.sum()"), None, ["--loss=sum"], steps.PRECISIONS),
     "scaled": (SCALED, entry(IMAGE, "torch.zeros(b, dtype=torch.long)", CLASSES), None, [], steps.PRECISIONS),
+    "padded": (PADDED, entry(IMAGE, "torch.zeros(b, dtype=torch.long)", CLASSES), None, [], steps.PRECISIONS),
     "volume": (VOLUME, entry(IMAGE, "torch.zeros(b, dtype=torch.long)", CLASSES), None, [], steps.PRECISIONS),
     "rounds": (ROUNDS, ROWS, None, [], steps.PRECISIONS),
     "buckets": (BUCKETS, ROWS, None, [], steps.PRECISIONS),
