@@ -18,7 +18,7 @@
  * own, empty where they are none, = before a number that one is, ! after one that must be a tensor, * after the one of
  * a list that is one, < before what an earlier call read that made it, with which the exporter merged one; then > and
  * the number of the result that it makes, where that is not the last call alone; then ? where the call may be missing,
- * & where it may and the line gives its last argument.
+ * & where it may and the line gives its last argument, ^ where it reads the two before it.
  * "reduction" is mean, sum or nothing, which is that argument; name=number is an argument that the drawing itself
  * tells. Sources: torch/_decomp/decompositions.py, torch/_refs and, of composites, aten/src/ATen/native. */
 static const struct arithmetic {
@@ -130,6 +130,10 @@ static const struct arithmetic {
     {"log_ndtr", "aten.special_log_ndtr.default",
      "mul(self) lt neg special_erfcx div log mul sub erfc neg div log1p where"},
     {"ndtr", "aten.special_ndtr.default", "mul(self) erf add mul"},
+    {"", "aten.binary_cross_entropy_with_logits.default", "sub(,target) mul log_sigmoid(self) sub^ reduction", NULL,
+     "ogsigmoid("},
+    {"", "aten.binary_cross_entropy_with_logits.default", "mul(<target) log_sigmoid(self) sub^ reduction", NULL,
+     "ogsigmoid("},
     {"", "aten.affine_grid_generator.default",
      "add? add? view? transpose(theta,=-2,=-1) unsqueeze(,=1) mul sum(,=-2) view"}, /* its base may be folded */
     {"_safe_softmax.default", "aten._safe_softmax.default", "softmax(self,dim) eq all where"},
@@ -208,13 +212,27 @@ may_give(const struct dynamo *d, int at, const struct arithmetic *row, const cha
            0;
 }
 
+/* Whether the call of a group reads what those of the last two words made. */
+static bool
+reads_both(const struct dynamo *d, int group, const struct word *words, int n)
+{
+    bool both = n >= 2;
+    for (int k = 1; k <= 2 && both; k++) {
+        const char *args = d->groups[group].args, *name;
+        both = false;
+        while (words[n - k].group >= 0 && !both && (name = fx_named(d->l->a, &args)))
+            both = strcmp(name, d->groups[words[n - k].group].fx_name) == 0;
+    }
+    return both;
+}
+
 static bool
 matches(const struct dynamo *d, int at, const struct arithmetic *row, struct word *words, int *n)
 {
     int i = at;
     *n = 0;
     for (const char *p = row->drawing; *p; p += strspn(p, " ")) {
-        size_t stem = strcspn(p, "(>?= "), len = strcspn(p, " ");
+        size_t stem = strcspn(p, "(>?=^ "), len = strcspn(p, " ");
         bool given = p[len - 1] == '&', optional = given || p[len - 1] == '?';
         bool reduces = strncmp(p, "reduction", stem) == 0, told = p[stem] == '=';
         struct word w = {p, -1};
@@ -222,7 +240,8 @@ matches(const struct dynamo *d, int at, const struct arithmetic *row, struct wor
             i++;
         if (reduces)
             w.group = reduction_at(d, at, i);
-        else if (!told && is_call(d, at, i, p, stem) && has_tensors(d, p, i) && (!given || may_give(d, at, row, p)))
+        else if (!told && is_call(d, at, i, p, stem) && has_tensors(d, p, i) && (!given || may_give(d, at, row, p)) &&
+                 (p[len - 1] != '^' || reads_both(d, i, words, *n)))
             w.group = i;
         if (w.group >= 0)
             i++;
@@ -254,7 +273,7 @@ static bool
 may_begin(const char *drawing, const char *stem)
 {
     for (const char *p = drawing;; p += strspn(p, " ")) {
-        const size_t n = strcspn(p, "(>?= ");
+        const size_t n = strcspn(p, "(>?=^ ");
         if ((*p == *stem && strncmp(p, stem, n) == 0 && stem[n] == '.') || p[n] == '=' || !strncmp(p, "reduction", n))
             return true;
         p += strcspn(p, " ");
@@ -356,7 +375,7 @@ take_arguments(struct dynamo *d, const struct aten *op, const struct word *w, st
 static void
 take_word(struct dynamo *d, const struct aten *op, const struct word *w, struct arg *all)
 {
-    size_t len = strcspn(w->text, "(>?= ");
+    size_t len = strcspn(w->text, "(>?=^ ");
     int at = aten_arg(op, arena_strn(d->l->a, w->text, len));
     if (at >= 0 && w->text[len] == '=') {
         all[at] = INT(strtoll(w->text + len + 1, NULL, 10));

@@ -2627,7 +2627,10 @@ lost_duplicate(struct dynamo *d, const struct group *g, const char *name, int sl
     bool item = was && spelled_as(name, "getitem") && spelled_as(was, "getitem");
     const struct call *maker = group_maker(p, slot);
     const struct param *number = learned_number(d, g, name);
-    if (number ? !reads_twin(d, g, name, number, maker) : spelled_as(name, "add") && adds_up(fx_line_at(d, g->last)))
+    const char *terms = spelled_as(name, "add") ? adds_up(fx_line_at(d, g->last)) : NULL;
+    const bool own = terms && terms[strcspn(terms, "()")] == '(' && maker && target_named(maker->target, "add") &&
+                     !spelled_as(spelled_bare(g->target), "add"); /* of the function that makes each term */
+    if (number ? !reads_twin(d, g, name, number, maker) : terms && !own)
         return resolve_identity(d, g, name, slot);
     int nth = 0;
     if (item && maker) {

@@ -1144,6 +1144,17 @@ class M(nn.Module):
             x = x[..., 1:].cumsum(-1).repeat(1, 1, 1, 2)[..., :32]
         return x.exp()
 """
+STRUCTURE = """
+class M(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.stem, self.a, self.b = nn.Conv2d(3, 8, 3, padding=1), nn.Conv2d(8, 3, 1), nn.Conv2d(8, 3, 1)
+    def structure(self, logits, mask):
+        return F.binary_cross_entropy_with_logits(logits, mask)
+    def forward(self, x):
+        h = torch.tanh(self.stem(x))
+        return self.structure(self.a(h), x) + self.structure(self.b(h), x)
+"""
 PADDED = """
 class M(nn.Module):
     def __init__(self):
@@ -1553,6 +1564,7 @@ CASES = {  # name: (classes, entry, entry of the step where it is another, optio
     "tuples": (TUPLES, ROWS, None, [], steps.PRECISIONS),
     "warped": (WARPED, entry(IMAGE, "None", "out.sum()"), None, ["--loss=sum"], steps.PRECISIONS),
     "scaled": (SCALED, entry(IMAGE, "torch.zeros(b, dtype=torch.long)", CLASSES), None, [], steps.PRECISIONS),
+    "structure": (STRUCTURE, entry(IMAGE, "None", "out"), None, ["--loss=output"], steps.PRECISIONS),
     "padded": (PADDED, entry(IMAGE, "torch.zeros(b, dtype=torch.long)", CLASSES), None, [], steps.PRECISIONS),
     "volume": (VOLUME, entry(IMAGE, "torch.zeros(b, dtype=torch.long)", CLASSES), None, [], steps.PRECISIONS),
     "rounds": (ROUNDS, ROWS, None, [], steps.PRECISIONS),
