@@ -1027,6 +1027,22 @@ shows_all(const struct dynamo *d, int from)
     return NULL;
 }
 
+/* Whether all that reads it writes it over parts of another tensor: "x[:n] = y" copies y to its place. */
+static bool
+writes_parts(const struct dynamo *d, const struct group *g)
+{
+    bool any = false;
+    for (const struct group *h = d->groups; h < d->groups + d->ngroups; h++)
+        for (const char *args = h->args, *name; args && (name = fx_named(d->l->a, &args));)
+            if (strcmp(name, g->fx_name) == 0) {
+                const struct aten *op = spelled_row(h->target);
+                if (!op || op->writes != WRITES_PART)
+                    return false;
+                any = true;
+            }
+    return any;
+}
+
 /* What was written through a view of all is turned back on the line of the write: that is the view's base. */
 static void
 write_base(const struct dynamo *d, struct call *c)
@@ -1293,6 +1309,10 @@ recorded_call(struct dynamo *d, struct group *g)
         target = "aten.copy_slices";
         op = aten_find(target);
         n = 2;
+    }
+    if (!op && n > 1 && args[1].kind == ARG_SLOT && spelled(target, OVERWRITES) && writes_parts(d, g)) {
+        group_define(d, g, out, (int)args[1].i);
+        return missing;
     }
     if (!op)
         graph_doubt(l->g, l->g->n[g->last].name, g->target, NULL,

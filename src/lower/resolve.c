@@ -1611,10 +1611,21 @@ resolve_constant(struct dynamo *d, const struct group *g, const char *name, int 
 
 /* ---- duplicates, identities, casts ------------------------------------------------------------------------------- */
 
+static bool
+names_param(struct dynamo *d, const struct group *g, const struct param *q)
+{
+    const char *args = g->args, *name;
+    bool named = false;
+    while (args && !named && (name = fx_named(d->l->a, &args)))
+        named = params_of(d, name) == q;
+    return named;
+}
+
 /* The constant among the group's inputs that could be what a lost call made; strict: no number, and no parameter's data
- * but those that another one has, too, whose equal numbers the file has once. */
+ * but those that another one has, too, whose equal numbers the file has once, or that an operand has which is computed
+ * of it: "(self.a + 1e-9).reciprocal() * x". */
 static int
-constant_input(const struct dynamo *d, const struct group *g, bool strict)
+constant_input(struct dynamo *d, const struct group *g, const char *name, bool strict)
 {
     const struct graph *gr = d->l->g;
     for (int k = g->nnodes - 1; k >= 0; k--) {
@@ -1622,9 +1633,11 @@ constant_input(const struct dynamo *d, const struct group *g, bool strict)
         for (int i = n->nin - 1; i >= 0; i--) {
             const struct tensor *t = n->in[i] < 0 ? NULL : &gr->t[n->in[i]];
             const struct param *q = t && strict ? params_called(d, t->name) : NULL;
-            bool vector = t && t->rank == 1 && dtypes[t->dtype].is_float && t->dims[0].n > 1,
+            bool alone = q && n->nin == 2 && g->nnodes == 1 && !spelled(name, CONVERTS | CASTS | COPIES) &&
+                         !names_param(d, g, q),
+                 vector = t && t->rank == 1 && dtypes[t->dtype].is_float && t->dims[0].n > 1,
                  number = t && t->rank < 2 && !vector && strncmp(t->name, "val_", 4) == 0;
-            if (t && t->is_initializer && !(strict && number) && !(q && named_here(d, g, q)))
+            if (t && t->is_initializer && !(strict && number) && !(q && named_here(d, g, q) && !alone))
                 return n->in[i];
         }
     }
@@ -2273,6 +2286,19 @@ before_later(const struct dynamo *d, const struct group *g, int at)
     return at;
 }
 
+/* The first place from `at` on that is behind what the last call reads. */
+static int
+behind_operands(const struct program *p, int at)
+{
+    const int last = p->ncalls - 1;
+    int slot;
+    for (struct call_reads r = {&p->calls[last]}; (slot = next_read(&r)) >= 0;) {
+        const struct call *m = group_maker(p, slot);
+        at = m && m - p->calls >= at && m - p->calls < last ? (int)(m - p->calls) + 1 : at;
+    }
+    return at;
+}
+
 /* A cast, of which the traced program had more than the file has, as their numbers tell. */
 static bool
 is_cast_of_more(const struct dynamo *d, const struct call *c)
@@ -2367,11 +2393,12 @@ ran_behind(const struct dynamo *d, const struct group *g, const struct call *mad
 {
     const struct program *p = d->l->p;
     const char *stack = d->l->g->n[g->last].stack, *path = g->path ? g->path : "";
+    const int written = stack ? python_times(fx_line(d->l->a, stack), g->target) : 0;
     int calls = 0;
-    for (const struct call *c = made + 1; stack && made->stack && c < p->calls + p->ncalls; c++)
+    for (const struct call *c = made + 1; written && made->stack && c < p->calls + p->ncalls; c++)
         calls += c->stack && strcmp(c->stack, stack) == 0 && strcmp(c->target, g->target) == 0 &&
                  strcmp(p->modules[c->scope].path, path) == 0;
-    return calls && calls >= python_times(fx_line(d->l->a, stack), g->target) && strcmp(made->stack, stack) != 0;
+    return calls && calls >= written && strcmp(made->stack, stack) != 0;
 }
 
 static const char *
@@ -2734,7 +2761,7 @@ lost_duplicate(struct dynamo *d, const struct group *g, const char *name, int sl
     }
     *PUSH(d->l->a, p->calls, p->ncalls, p->cap_calls) = again;
     if (stack)
-        group_move(d, first, before_later(d, g, first));
+        group_move(d, first, behind_operands(p, before_later(d, g, first)));
     bool behind = other || next_read(&(struct call_reads){.call = &again}) < 0;
     if (!stack && (behind || early)) /* on the line behind */
         group_move(d, first, i + 1);
@@ -3154,7 +3181,7 @@ resolve_lost(struct dynamo *d, const struct group *g, const char *name, int posi
         int operand = inside < 0 ? lost_operand(d, g, name) : -1;
         if (operand >= 0)
             return operand;
-        t = inside < 0 ? constant_input(d, g, !was || !was->shaped) : -1;
+        t = inside < 0 ? constant_input(d, g, name, !was || !was->shaped) : -1;
         const struct call *maker = inside < 0 ? NULL : group_maker(l->p, inside);
         if (maker && spelled_after(name, maker->target) && next_read(&(struct call_reads){maker}) < 0)
             return lost_duplicate(d, g, name, inside, NULL);
@@ -3162,7 +3189,7 @@ resolve_lost(struct dynamo *d, const struct group *g, const char *name, int posi
             return t >= 0 ? resolve_constant(d, g, name, t) : inside;
         bool tensor =
             !position || spelled(name, COPIES) || traceless || reads_interior(d, g); /* "mul" may be of sizes */
-        if (!tensor || constant_input(d, g, false) >= 0 || (!position && spelled_alone(g->target)))
+        if (!tensor || constant_input(d, g, name, false) >= 0 || (!position && spelled_alone(g->target)))
             return -1;
         if (reads_interior(d, g) ||
             !group_inputs(d, g, NULL, 0, &t, 1)) { /* what it read stands in another place too */

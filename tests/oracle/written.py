@@ -1155,6 +1155,45 @@ class M(nn.Module):
         h = torch.tanh(self.stem(x))
         return self.structure(self.a(h), x) + self.structure(self.b(h), x)
 """
+DISTANCES = """
+class M(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.a, self.b = nn.Linear(8, 64), nn.Linear(32, 64)
+    def near(self, X):
+        return torch.sqrt((X.unsqueeze(1) - X.unsqueeze(2)).pow(2).sum(3) + 1e-6)
+    def far(self, A, B):
+        return torch.exp(-((A[:, :, None, :] - B[:, None, :, :]) ** 2).sum(-1))
+    def forward(self, x):
+        p = x.view(-1, 8, 4, 16)
+        h = torch.tanh(self.a(self.near(p[:, :, 1])))
+        e = torch.cat([self.far(p[:, :, i], p[:, :, j]) for i in range(2) for j in range(2)], -1)
+        return h + torch.sigmoid(self.b(e))
+"""
+SNAKES = """
+class Snake(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.alpha = nn.Parameter(torch.ones(1, 8, 1))
+    def forward(self, x):
+        return x + (self.alpha + 1e-9).reciprocal() * torch.sin(self.alpha * x).pow(2)
+class M(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.a, self.first, self.b, self.then = nn.Linear(64, 64), Snake(), nn.Linear(64, 64), Snake()
+    def forward(self, x):
+        return self.then(self.b(self.first(self.a(x))))
+"""
+COUNTS = """
+class M(B):
+    def forward(self, x):
+        n = torch.ones((x.shape[0],), device=x.device) * 3 + 1
+        drop = torch.randint(1, 4, (x.shape[0],), device=x.device)
+        n[1:] = drop[1:]
+        h = torch.tanh(self.a(x))
+        h = h * (n > 2)[:, None, None]
+        return self.b(h)
+"""
 PADDED = """
 class M(nn.Module):
     def __init__(self):
@@ -1582,6 +1621,9 @@ CASES = {  # name: (classes, entry, entry of the step where it is another, optio
             ("skipped", SKIPPED),
             ("backcast", BACKCAST),
             ("placed", PLACED),
+            ("distances", DISTANCES),
+            ("snakes", SNAKES),
+            ("counts", COUNTS),
             *NUMBERED.items(),
             ("queries", QUERIES),
             ("windows", WINDOWS),
