@@ -2286,16 +2286,17 @@ before_later(const struct dynamo *d, const struct group *g, int at)
     return at;
 }
 
-/* The first place from `at` on that is behind what the last call reads. */
+/* The first place from `at` on that is behind what the calls from `first` on read of those before them. */
 static int
-behind_operands(const struct program *p, int at)
+behind_operands(const struct program *p, int first, int at)
 {
-    const int last = p->ncalls - 1;
     int slot;
-    for (struct call_reads r = {&p->calls[last]}; (slot = next_read(&r)) >= 0;) {
-        const struct call *m = group_maker(p, slot);
-        at = m && m - p->calls >= at && m - p->calls < last ? (int)(m - p->calls) + 1 : at;
-    }
+    for (const struct call *c = p->calls + first; c < p->calls + p->ncalls; c++)
+        for (struct call_reads r = {c}; (slot = next_read(&r)) >= 0;) {
+            const struct call *m = group_maker(p, slot);
+            const int behind = m ? (int)(m - p->calls) + 1 : 0;
+            at = behind > at && behind <= first ? behind : at;
+        }
     return at;
 }
 
@@ -2761,7 +2762,7 @@ lost_duplicate(struct dynamo *d, const struct group *g, const char *name, int sl
     }
     *PUSH(d->l->a, p->calls, p->ncalls, p->cap_calls) = again;
     if (stack)
-        group_move(d, first, behind_operands(p, before_later(d, g, first)));
+        group_move(d, first, behind_operands(p, first, before_later(d, g, first)));
     bool behind = other || next_read(&(struct call_reads){.call = &again}) < 0;
     if (!stack && (behind || early)) /* on the line behind */
         group_move(d, first, i + 1);

@@ -1672,7 +1672,7 @@ local_end(struct tracer *t, int from, int level, const char *name)
         const int unseen = lineless(t, i, level) ? rebound_unseen(t, i, level, names[0]) : -1;
         if (unseen >= 0)
             return unseen;
-        if (s && (!t->stacks[own].borrowed || s->line >= t->stacks[from].at[level].line)) /* else it ran before */
+        if (s && (!t->stacks[own].borrowed || s->line > t->stacks[from].at[level].line)) /* else it ran before */
             n = rebind(s, names, n, &bound);
         const struct round *round = n < 2 ? round_at(t, i, level) : NULL;
         if (round && !n)
