@@ -2200,9 +2200,8 @@ operand_again(struct dynamo *d, const struct group *g, const struct call *reader
     bool round = reader && reads && calls * reads < written * read; /* of a loop, one of whose calls has it, too */
     const char *maker = fx_line(d->l->a, m->stack);
     bool shared = within && !python_writes(maker, m->target) && /* by a function */
-                  (view || target_is(m->target, TARGET_COPIES)) &&
                   (elsewhere ? python_shares(d->l->a, maker, line)
-                             : !python_writes(line, reader->target) &&
+                             : (view || target_is(m->target, TARGET_COPIES)) && !python_writes(line, reader->target) &&
                                    !(strchr(line, '[') && (picks(m->target) || picks(reader->target))));
     const char *lost = view ? NULL : left_out_behind(d, m);
     bool made = (part && strchr(line, '[')) || written > calls || round || shared || (lost && *lost);
@@ -2215,7 +2214,10 @@ operand_again(struct dynamo *d, const struct group *g, const struct call *reader
                         "the exporter merged %s with an equal call of this line, and perhaps %s, which a function made",
                         spelled_bare(reader->target), spelled_bare(m->target));
         const struct call *base = d->again && elsewhere ? viewed(p, m) : NULL;
-        if (base && python_again(d->l->a, base->target, base->stack, stack))
+        const int reads_in = lower_module(d->l, g->path ? g->path : "", g->type);
+        const struct module *in = &p->modules[m->scope], *here = &p->modules[reads_in];
+        const bool another = in->type && here->type && strcmp(in->type, here->type) != 0; /* whose forward is its own */
+        if (base && !another && python_again(d->l->a, base->target, base->stack, stack))
             graph_doubt(d->l->g, d->l->g->n[g->last].name, d->l->g->n[g->last].op, NULL,
                         "the exporter merged what this line reads of %s with an equal call of another line",
                         spelled_bare(base->target));
@@ -2689,7 +2691,6 @@ lost_duplicate(struct dynamo *d, const struct group *g, const char *name, int sl
     if (counted && stack && strcmp(stack, reader->stack) == 0)
         stack = NULL;
     bool inside = again.stack && reader->stack &&
-                  strcmp(fx_outer(d->l->a, again.stack), fx_outer(d->l->a, reader->stack)) == 0 &&
                   python_shares(d->l->a, fx_line(d->l->a, again.stack), fx_line(d->l->a, reader->stack)) &&
                   !python_writes(fx_line(d->l->a, again.stack), again.target);
     if (!stack && inside && !counted) /* what a function of both lines begins with: each of its calls makes its own */

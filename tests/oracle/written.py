@@ -1170,6 +1170,31 @@ class M(nn.Module):
         e = torch.cat([self.far(p[:, :, i], p[:, :, j]) for i in range(2) for j in range(2)], -1)
         return h + torch.sigmoid(self.b(e))
 """
+PICKED = """
+def pick(nodes, idx):
+    rows = idx.flatten(1).unsqueeze(-1).expand(-1, -1, nodes.size(2))
+    return torch.gather(nodes, 1, rows).view(list(idx.shape) + [-1])
+class Layer(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.lin, self.norm = nn.Linear(64, 64), nn.LayerNorm(64)
+    def forward(self, v, e, idx):
+        v = torch.tanh(self.lin(v))
+        e = self.norm(e + pick(v, idx))
+        return v, e
+class M(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.a, self.w, self.o = nn.Linear(64, 64), nn.Linear(64, 64), nn.Linear(128, 64)
+        self.layers = nn.ModuleList([Layer(), Layer()])
+    def forward(self, x):
+        v, e = self.a(x), self.w(torch.stack([x, x * 2], 2))
+        idx = (x[..., :2] > 0).long()
+        for layer in self.layers: v, e = layer(v, e, idx)
+        y = torch.cat([pick(v, idx), e], -1)
+        z = torch.tanh(self.o(y))
+        return z * torch.sigmoid(self.o(y * 2))
+"""
 SNAKES = """
 class Snake(nn.Module):
     def __init__(self):
@@ -1622,6 +1647,7 @@ CASES = {  # name: (classes, entry, entry of the step where it is another, optio
             ("backcast", BACKCAST),
             ("placed", PLACED),
             ("distances", DISTANCES),
+            ("picked", PICKED),
             ("snakes", SNAKES),
             ("counts", COUNTS),
             *NUMBERED.items(),
