@@ -53,18 +53,18 @@ struct call {
     const char *stack, *scopes; /* the exporter's text of both, NULL none */
     int kept, attribute; /* the slot that an attribute of a module keeps from then until the next step, and the number
                           * of that attribute from 1 on; 0 none */
+    const char *unread;  /* the module that makes it for nobody, so that the file has it not; "" the last round of
+                          * a loop; NULL none */
     bool in_place;       /* writes over its first argument: relu_, += */
     bool no_grad, no_autocast; /* the program has switched either off */
     bool in_loss;              /* the loss function runs it, not the model */
-    const char *unread;        /* the module that makes it for nobody, so that the file has it not; "" the last round of
-                                * a loop; NULL none */
     bool either_type;          /* in fp32 as far as a line shows: it may have another tensor's type */
     enum anew {
         ANEW_NOT,
         ANEW_FIRST, /* a view that autograd makes anew since what it shows was written */
         ANEW_OF,    /* one of that */
         ANEW_READ   /* as the first, when it is read */
-    } anew;
+    } anew : 8;
 };
 
 /* Slots that a call reads, one after another: for (struct call_reads r = {c}; (slot = next_read(&r)) >= 0;) */
