@@ -475,18 +475,18 @@ fill_producers(struct graph *g, struct err *e)
 
 /* The tensors of g that a node reads, with those that its subgraphs capture; lists are reused from node to node. */
 struct reads {
+    struct arena *a;
     int n, cap, *id;
     int *seen, stamp; /* by tensor of g: the stamp of the node that was last found to read it */
-    int cap_seen;
 };
 
 static void
-add_read(struct graph *g, struct reads *r, int id)
+add_read(struct reads *r, int id)
 {
     if (r->seen[id] == r->stamp)
         return;
     r->seen[id] = r->stamp;
-    *PUSH(g->arena, r->id, r->n, r->cap) = id;
+    *PUSH(r->a, r->id, r->n, r->cap) = id;
 }
 
 static void
@@ -502,7 +502,7 @@ add_captures(struct graph *g, struct reads *r, const struct graph *sub)
             if ((id = graph_find(up, t->name)) >= 0 && defined_here(&up->t[id]))
                 break;
         if (up == g && (id = graph_find(g, t->name)) >= 0)
-            add_read(g, r, id);
+            add_read(r, id);
     }
     for (int i = 0; i < sub->nn; i++)
         for (int k = 0; k < sub->n[i].nattr; k++)
@@ -517,10 +517,51 @@ find_reads(struct graph *g, struct reads *r, const struct node *n)
     r->stamp++;
     for (int k = 0; k < n->nin; k++)
         if (n->in[k] >= 0)
-            add_read(g, r, n->in[k]);
+            add_read(r, n->in[k]);
     for (int k = 0; k < n->nattr; k++)
         if (n->attr[k].g)
             add_captures(g, r, n->attr[k].g);
+}
+
+/* Counted first, so that no list takes more than it needs. */
+static void
+fill_users(struct graph *g)
+{
+    struct arena *own = arena_new();
+    struct reads r = {.a = own, .seen = NEWN(own, int, g->nt)};
+    int *end = NEWN(own, int, g->nn + 1), *read = NULL, n = 0, cap = 0;
+    for (int i = 0; i < g->nt; i++)
+        g->t[i].nusers = 0;
+    for (int i = 0; i < g->nn; i++) {
+        find_reads(g, &r, &g->n[i]);
+        for (int k = 0; k < r.n; k++) {
+            *PUSH(own, read, n, cap) = r.id[k];
+            g->t[r.id[k]].nusers++;
+        }
+        end[i] = n;
+    }
+    int *users = NEWN(g->arena, int, n + 1);
+    for (int i = 0; i < g->nt; i++) {
+        g->t[i].users = users;
+        users += g->t[i].nusers;
+        g->t[i].nusers = 0;
+    }
+    for (int i = 0, k = 0; i < g->nn; i++)
+        for (; k < end[i]; k++) {
+            struct tensor *t = &g->t[read[k]];
+            t->users[t->nusers++] = i;
+        }
+    arena_free(own);
+}
+
+/* Whether each value is made before it is read. */
+static bool
+in_order(const struct graph *g)
+{
+    bool ordered = true;
+    for (int i = 0; i < g->nt && ordered; i++)
+        ordered = g->t[i].nusers == 0 || g->t[i].users[0] > g->t[i].producer;
+    return ordered;
 }
 
 /* Depth first from each node in file order: a node follows what it reads. */
@@ -528,9 +569,8 @@ static bool
 sort_nodes(struct graph *g, struct err *e)
 {
     struct arena *a = g->arena;
-    struct reads r = {.seen = NEWN(a, int, g->nt)};
+    struct reads r = {.a = a, .seen = NEWN(a, int, g->nt)};
     int *first = NEWN(a, int, g->nn + 1), *edge = NULL, nedges = 0, cap = 0;
-    bool sorted = true;
     for (int i = 0; i < g->nn; i++) {
         first[i] = nedges;
         find_reads(g, &r, &g->n[i]);
@@ -538,12 +578,9 @@ sort_nodes(struct graph *g, struct err *e)
             int from = g->t[r.id[k]].producer;
             if (from >= 0)
                 *PUSH(a, edge, nedges, cap) = from;
-            sorted &= from < i;
         }
     }
     first[g->nn] = nedges;
-    if (sorted)
-        return true;
 
     enum { NEW_NODE, OPEN, DONE };
     char *state = NEWN(a, char, g->nn);
@@ -577,19 +614,6 @@ sort_nodes(struct graph *g, struct err *e)
     return fill_producers(g, e);
 }
 
-static void
-fill_users(struct graph *g)
-{
-    struct reads r = {.seen = NEWN(g->arena, int, g->nt)};
-    for (int i = 0; i < g->nn; i++) {
-        find_reads(g, &r, &g->n[i]);
-        for (int k = 0; k < r.n; k++) {
-            struct tensor *t = &g->t[r.id[k]];
-            *PUSH(g->arena, t->users, t->nusers, t->cap_users) = i;
-        }
-    }
-}
-
 static const struct tensor *
 enclosing(const struct graph *g, const char *name)
 {
@@ -609,8 +633,6 @@ finish(struct graph *g, struct err *e)
         return false;
     for (int i = 0; i < g->nt; i++) {
         struct tensor *t = &g->t[i];
-        t->users = NULL; /* of the graph that this one was copied from */
-        t->nusers = t->cap_users = 0;
         if (defined_here(t))
             continue;
         t->outer = enclosing(g->parent, t->name);
@@ -624,9 +646,12 @@ finish(struct graph *g, struct err *e)
                 if (!fill_producers(g->n[i].attr[k].g, e))
                     return false;
             }
-    if (!sort_nodes(g, e))
-        return false;
     fill_users(g);
+    if (!in_order(g)) {
+        if (!sort_nodes(g, e))
+            return false;
+        fill_users(g);
+    }
     for (int i = 0; i < g->nn; i++)
         for (int k = 0; k < g->n[i].nattr; k++)
             if (g->n[i].attr[k].g && !finish(g->n[i].attr[k].g, e))
@@ -711,11 +736,8 @@ graph_capture(struct graph *g)
 void
 graph_renumber(struct graph *g)
 {
-    for (int i = 0; i < g->nt; i++) {
+    for (int i = 0; i < g->nt; i++)
         g->t[i].producer = -1;
-        g->t[i].users = NULL;
-        g->t[i].nusers = g->t[i].cap_users = 0;
-    }
     for (int i = 0; i < g->nn; i++)
         for (int k = 0; k < g->n[i].nout; k++)
             if (g->n[i].out[k] >= 0)

@@ -51,9 +51,9 @@ struct tensor {
                                    * folded constant was computed of; NULL none */
     int declared_rank;            /* what value_info said, -1 nothing; shapes.c compares */
     struct dim *declared;
-    bool contradicted;             /* value_info said something else than shapes.c found */
-    const struct sequence *seq;    /* a sequence whose elements are all known, else NULL */
-    int nusers, cap_users, *users; /* nodes that read it, ascending, once each */
+    bool contradicted;          /* value_info said something else than shapes.c found */
+    const struct sequence *seq; /* a sequence whose elements are all known, else NULL */
+    int nusers, *users;         /* nodes that read it, ascending, once each */
 };
 
 struct graph;
