@@ -33,7 +33,8 @@
 enum { MAX_NESTING = MAX_DEPTH / 3 /* as in a binary file */ };
 
 struct text {
-    struct arena *a;
+    struct arena *a, *own; /* own: of the parse */
+    int *id, cap_id;       /* the list that is read */
     struct err *e;
     const char *start, *p;
     int depth;
@@ -126,7 +127,7 @@ string(struct text *t)
 
 /* A name: a word, which may have dots inside, or a string. */
 static const char *
-name(struct text *t)
+name_in(struct text *t, struct arena *a)
 {
     if (peek(t) == '"')
         return string(t);
@@ -135,7 +136,13 @@ name(struct text *t)
         t->p++;
     if (t->p == start || (*start >= '0' && *start <= '9'))
         return fault(t, "a name is missing"), "";
-    return arena_strn(t->a, start, (size_t)(t->p - start));
+    return arena_strn(a, start, (size_t)(t->p - start));
+}
+
+static const char *
+name(struct text *t)
+{
+    return name_in(t, t->a);
 }
 
 static bool
@@ -436,20 +443,27 @@ node_pair(void *data, const char *key, const char *value)
         n->rules = value;
 }
 
+/* A name is kept where it is the first of its tensor. */
+static int
+tensor_id(struct text *t, struct graph *g, const char *s)
+{
+    const int known = graph_find(g, s);
+    return known >= 0 ? known : graph_tensor(g, arena_str(t->a, s));
+}
+
 /* Tensor ids up to a closing character; an empty place or "" is an omitted one. */
 static int *
 ids(struct text *t, struct graph *g, const char *close, int *n)
 {
-    int cap = 0, *out = NULL;
     if (accept(t, close))
         return NULL;
     do {
         char c = peek(t);
-        const char *s = c == ',' || c == *close ? "" : name(t);
-        *PUSH(t->a, out, *n, cap) = *s && !t->bad ? graph_tensor(g, s) : -1;
+        const char *s = c == ',' || c == *close ? "" : name_in(t, t->own);
+        *PUSH(t->own, t->id, *n, t->cap_id) = *s && !t->bad ? tensor_id(t, g, s) : -1;
     } while (!t->bad && accept(t, ","));
     expect(t, close);
-    return out;
+    return arena_dup(t->a, t->id, sizeof(*t->id) * (size_t)*n);
 }
 
 static void
@@ -688,7 +702,7 @@ function(struct text *t, struct graph *root)
 struct graph *
 onnx_parse_text(struct arena *a, const char *path, const char *text, struct err *e)
 {
-    struct text t = {.a = a, .e = e, .start = text, .p = text};
+    struct text t = {.a = a, .own = arena_new(), .e = e, .start = text, .p = text};
     struct graph *g = graph_new(a, NULL);
     struct header h = {g, "", ""};
     *e = (struct err){.file = path};
@@ -702,6 +716,7 @@ onnx_parse_text(struct arena *a, const char *path, const char *text, struct err 
     graph_text(&t, g);
     while (!t.bad && peek(&t))
         function(&t, g);
+    arena_free(t.own);
     return t.bad || !graph_finish(g, e) ? NULL : g;
 }
 
