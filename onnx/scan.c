@@ -37,7 +37,8 @@
 enum {
     MAX_FIELDS = 20,
     MAX_MESSAGES = 24,
-    OWN_FIELDS = 100000,
+    MAX_ID = 32,         /* of fields that files have; */
+    OWN_FIELDS = 100000, /* and of memlint's own */
     DATA_BYTES = 100001,
     DATA_DROPPED = 100002,
     DROPPED_COUNT = 100001
@@ -87,6 +88,7 @@ static const struct special {
 struct form { /* of a message type */
     const ProtobufCMessageDescriptor *message;
     bool plain, drops; /* plain: it has no message inside, drops: fields that may be dropped */
+    struct kind *by_id[MAX_ID];
     struct kind {
         const ProtobufCFieldDescriptor *d;
         const struct special *special;
@@ -114,7 +116,7 @@ struct scan {
     const uint8_t *base;
     uint8_t *out; /* malloc'd: the skeleton so far */
     size_t n, cap;
-    int64_t messages;
+    int64_t messages, most_messages, most_bytes;
     int depth;
     const char *names[MAX_DEPTH + 1];
     int nforms;
@@ -321,6 +323,9 @@ form_of(struct scan *s, const ProtobufCMessageDescriptor *m)
         k->most = k->count >= 0 ? limit((enum limit)k->count) : INT64_MAX;
         k->most_bytes = k->bytes >= 0 ? limit((enum limit)k->bytes) : INT64_MAX;
         k->inner = k->message ? form_of(s, d->descriptor) : NULL;
+        assert(d->id < MAX_ID || d->id > OWN_FIELDS);
+        if (d->id < MAX_ID)
+            f->by_id[d->id] = k;
         f->plain &= !k->message;
         f->drops |= sp->payload != PLAIN;
     }
@@ -331,14 +336,7 @@ form_of(struct scan *s, const ProtobufCMessageDescriptor *m)
 static inline const struct kind *
 kind_of(const struct form *of, uint32_t id)
 {
-    const ProtobufCMessageDescriptor *m = of->message;
-    if (id > OWN_FIELDS)
-        return NULL;
-    bool nth = id - 1 < m->n_fields && m->fields[id - 1].id == id; /* most are */
-    const ProtobufCFieldDescriptor *d = nth ? &m->fields[id - 1] : protobuf_c_message_descriptor_get_field(m, id);
-    const struct kind *k = d ? &of->kind[d - m->fields] : NULL;
-    assert(!k || (k->d && k->special)); /* form_of's */
-    return k;
+    return id < MAX_ID ? of->by_id[id] : NULL;
 }
 
 static int64_t
@@ -360,9 +358,9 @@ survey(struct scan *s, const struct form *of, const uint8_t *p, const uint8_t *e
     struct field f = {0};
     memset(v->found, 0, sizeof(*v->found) * of->message->n_fields);
     memset(&v->drop, 0, sizeof(*v) - offsetof(struct survey, drop));
-    if (++s->messages > limit(LIMIT_MESSAGES))
+    if (++s->messages > s->most_messages)
         return over(s, p, LIMIT_MESSAGES, "too many messages");
-    if ((int64_t)s->n > limit(LIMIT_SKELETON))
+    if ((int64_t)s->n > s->most_bytes)
         return over(s, p, LIMIT_SKELETON, "too large without its weights");
     for (; p < end; p = f.next) {
         if (!read_field(s, p, end, &f))
@@ -518,7 +516,8 @@ other_format(const uint8_t *data, size_t size)
 bool
 scan_bytes(struct arena *a, const uint8_t *data, size_t size, bool tensor, struct skeleton *out, struct err *e)
 {
-    struct scan s = {.arena = a, .e = e, .base = data};
+    struct scan s = {
+        .arena = a, .e = e, .base = data, .most_messages = limit(LIMIT_MESSAGES), .most_bytes = limit(LIMIT_SKELETON)};
     free(growing); /* of a scan that ran into the limit of memory */
     growing = NULL;
     if (size == 0)
