@@ -51,8 +51,12 @@ struct record {
         int most;                       /* python_most */
     } * traced;                         /* by its stack: nodes with the same have it in common */
     struct entries {
+        const char *list;
         int n;
-        const char **entry;
+        struct entry {
+            const char *name;
+            size_t end; /* of the list up to behind its closing quote */
+        } * entry;
     } scopes, classes; /* outermost first */
     unsigned says;     /* with the stack's bits */
     bool drops;        /* they or a line say dropout */
@@ -181,7 +185,7 @@ const char *fx_list(struct arena *a, const struct record *r, int *item);
 static inline const char *
 fx_entry(const struct entries *e, int from_end)
 {
-    return from_end <= e->n ? e->entry[e->n - from_end] : NULL;
+    return from_end <= e->n ? e->entry[e->n - from_end].name : NULL;
 }
 const char *fx_location(struct arena *a, const char *stack); /* "file.py:123", outside of packages where it can be */
 /* The stack of a statement before that one, which binds the name; the stack itself where there is no such name. */

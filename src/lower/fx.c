@@ -41,18 +41,37 @@ fx_list(struct arena *a, const struct record *r, int *item)
     return arena_strn(a, list, (size_t)(end - list));
 }
 
-/* The entries of a Python list of strings; those that the list before has at the same place are the same. */
+/* How many letters two texts begin with alike. */
+static size_t
+shared(const char *s, const char *t)
+{
+    const size_t n = strlen(s), m = strlen(t), most = n < m ? n : m;
+    size_t i = 0;
+    for (uint64_t p, q; i + sizeof(p) <= most; i += sizeof(p)) {
+        memcpy(&p, s + i, sizeof(p));
+        memcpy(&q, t + i, sizeof(q));
+        if (p != q)
+            break;
+    }
+    while (i < most && s[i] == t[i])
+        i++;
+    return i;
+}
+
+/* The entries of a Python list of strings; those that the list before begins with, too, are the same. */
 static struct entries
 entries(struct arena *a, const char *list, const struct entries *before)
 {
-    struct entries e = {0};
-    int cap = 0;
+    struct entries e = {.list = list ? list : ""};
+    const size_t same = shared(e.list, before->list ? before->list : "");
+    int cap = e.n = before->n;
+    while (e.n > 0 && before->entry[e.n - 1].end > same)
+        e.n--;
+    e.entry = arena_dup(a, before->entry, sizeof(*e.entry) * (size_t)cap);
+    const char *rest = e.list + (e.n ? e.entry[e.n - 1].end : 0);
     size_t len;
-    for (const char *s; list && (s = python_entry(&list, &len));) {
-        const char *same = e.n < before->n ? before->entry[e.n] : NULL;
-        same = same && strncmp(same, s, len) == 0 && !same[len] ? same : arena_strn(a, s, len);
-        *PUSH(a, e.entry, e.n, cap) = same;
-    }
+    for (const char *s; (s = python_entry(&rest, &len));)
+        *PUSH(a, e.entry, e.n, cap) = (struct entry){arena_strn(a, s, len), (size_t)(s - e.list) + len + 1};
     return e;
 }
 
