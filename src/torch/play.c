@@ -357,37 +357,38 @@ trace_play(struct machine *m, bool again, bool reported)
         m->ev = NEWN(m->keep, struct event, t->nev);
         m->cap_ev = t->nev;
     }
-    for (int i = 0, stop = 0, mark = 0, left = t->times; i <= end; i++) {
-        if (i >= stop) {
-            if (left > 0 && i == r[1].ev) {
-                left--;
-                i = r[0].ev;
-                was = arena_dup(own, now + r[0].st, sizeof(*was) * (size_t)(r[1].st - r[0].st));
-            }
-            for (; mark < TRACE_END && t->at[mark] <= i; mark++) {
-                t->bytes[mark] = m->live_bytes;
-                if (p && mark == TRACE_LOOP && t->at[mark] >= 0)
-                    p->step(p->of, heap_allocated(m->heap));
-            }
-            if (i == end)
-                break;
-            stop = mark < TRACE_END && t->at[mark] < end ? t->at[mark] : end;
-            stop = left > 0 && r[1].ev < stop ? r[1].ev : stop;
+    const struct event *ev = t->ev;
+    for (int i = 0, stop, mark = 0, left = t->times;; i = stop) {
+        if (left > 0 && i == r[1].ev) {
+            left--;
+            i = r[0].ev;
+            was = arena_dup(own, now + r[0].st, sizeof(*was) * (size_t)(r[1].st - r[0].st));
         }
-        const struct event *e = &t->ev[i];
-        if (e->storage < 0) {
-            take_note(m, &t->note[-1 - e->storage], old, e, reported);
-            continue;
+        for (; mark < TRACE_END && t->at[mark] <= i; mark++) {
+            t->bytes[mark] = m->live_bytes;
+            if (p && mark == TRACE_LOOP && t->at[mark] >= 0)
+                p->step(p->of, heap_allocated(m->heap));
         }
-        struct storage *s = now[e->storage];
-        if (was && i < r[1].ev && e->birth)
-            s = now[e->storage] = arena_dup(m->keep, t->st[e->storage], sizeof(*s));
-        else if (was && i < r[1].ev && e->storage < r[0].st)
-            s = was[t->ev[i - r[0].ev + r[1].ev].storage - r[0].st];
-        if (!e->birth)
-            death(m, s, e, reported);
-        else if (!(again && s->stays))
-            birth(m, s, e, reported, p);
+        if (i == end)
+            break;
+        stop = mark < TRACE_END && t->at[mark] < end ? t->at[mark] : end;
+        stop = left > 0 && r[1].ev < stop ? r[1].ev : stop;
+        for (; i < stop; i++) {
+            const struct event *e = &ev[i];
+            if (e->storage < 0) {
+                take_note(m, &t->note[-1 - e->storage], old, e, reported);
+                continue;
+            }
+            struct storage *s = now[e->storage];
+            if (was && i < r[1].ev && e->birth)
+                s = now[e->storage] = arena_dup(m->keep, t->st[e->storage], sizeof(*s));
+            else if (was && i < r[1].ev && e->storage < r[0].st)
+                s = was[ev[i - r[0].ev + r[1].ev].storage - r[0].st];
+            if (!e->birth)
+                death(m, s, e, reported);
+            else if (!(again && s->stays))
+                birth(m, s, e, reported, p);
+        }
     }
     note_reserved(m);
     arena_free(own);
