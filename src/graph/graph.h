@@ -123,6 +123,7 @@ struct graph {
     const char *file;                                           /* as given on the command line */
     const char *name, *producer, *producer_version, *signature; /* signature: pkg.torch.export...graph_signature */
     const char *packaged;  /* the domain "pkg.torch.VERSION", which torch.onnx.dynamo_export imports; NULL no such */
+    bool unread;           /* root graph only: of lower/unread.c: lines made what the file does not have */
     bool runtime;          /* a domain of ONNX Runtime's own layouts is imported, as in all that it saves */
     int ir_version, opset; /* opset of the default domain */
     int nmetadata, cap_metadata;

@@ -619,6 +619,8 @@ void
 unread_doubt(struct lowering *l)
 {
     const struct program *p = l->p;
+    if (l->g->first && !l->g->first->graph->unread) /* lines say the same of each program */
+        return;
     struct arena *a = arena_new();
     struct names *lines = names_new(a), *runs = names_new(a);
     struct written *line = NEWN(a, struct written, p->ncalls + 1);
@@ -656,6 +658,7 @@ unread_doubt(struct lowering *l)
             run[i].of->whole = &run[i];
     for (int i = 0; i < nruns; i++) {
         const char *target = run[i].of->whole ? missing(&run[i]) : NULL;
+        l->g->unread |= target != NULL;
         if (target)
             graph_doubt(l->g, run[i].first->node, spelled_bare(target), "memlint.export",
                         "its line makes %s elsewhere: what nobody reads is not in the file, and not counted",
