@@ -233,7 +233,7 @@ played(struct search *x, const struct setup *s, int64_t size, struct devices *sa
     if (!lo || !hi || (lo->size < hi->size && !(x->far && is_straight(n.before, lo, hi, n.behind))))
         return -1;
     struct line l = {lo->size, hi->size, size, true};
-    return tape_play(&lo->tape, &hi->tape, &l, s, same);
+    return tape_play(&lo->tape, &hi->tape, &l, s, derivatives_of(x->s->p), same);
 }
 
 /* The program at size 1, which lies on no line. */

@@ -304,16 +304,17 @@ evaluate(const struct rule_read *r, const struct kernel_shape *s, struct letters
 
 enum { KINDS = 3 /* of kernels that have rules */ };
 
-/* A rule for kernels of that kind, read once a run. */
+/* A rule for kernels of that kind, read once a file. */
 static const struct rule_read *
 rule_text(struct machine *m, const struct cudnn_rule *r, enum kernel_kind kind)
 {
-    if (!m->rules)
-        m->rules = NEWN(m->keep, const struct rule_read *, COUNT(rules) * KINDS);
-    const struct rule_read **to = &m->rules[(r - rules) * KINDS + kind];
+    struct derivatives *d = m->derivatives;
+    if (!d->rules)
+        d->rules = NEWN(d->a, const struct rule_read *, COUNT(rules) * KINDS);
+    const struct rule_read **to = &d->rules[(r - rules) * KINDS + kind];
     const char *at = r->workspace[kind];
     if (!*to) {
-        *to = read_rule(m->keep, &at);
+        *to = read_rule(d->a, &at);
         assert(!*at);
     }
     return *to;

@@ -457,13 +457,15 @@ pass(struct heap *h, const struct workspaces *b, struct block **taken)
 }
 
 int64_t
-tape_play(const struct tape *from, const struct tape *to, struct line *l, const struct setup *s, struct devices *on)
+tape_play(const struct tape *from, const struct tape *to, struct line *l, const struct setup *s, struct derivatives *d,
+          struct devices *on)
 {
     struct arena *a = arena_new();
     int most = 1;
     struct block **block = NEWN(a, struct block *, from->n + 1);
     struct machine m = {.a = a, .keep = a, .s = s, .real = s->accumulate_eager, .sm = device_sm(s->device)};
     m.same = devices_both(from->alike, to->alike);
+    m.derivatives = d;
     struct workspaces *blocks = NEWN(a, struct workspaces, from->nasks + 1);
     for (int i = 0; i < from->nasks; i++) {
         blocks[i] = blocks_between(&m, &from->ask[i], &to->ask[i], l);

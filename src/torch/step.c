@@ -2480,6 +2480,15 @@ step_torch(const struct program *p, const struct setup *s)
     return s->torch ? s->torch : file ? file : NEWEST;
 }
 
+struct derivatives *
+derivatives_of(const struct program *p)
+{
+    struct graph *file = p->graph->first ? p->graph->first->graph : p->graph;
+    if (!file->derivatives)
+        file->derivatives = derivatives_new(file->arena);
+    return file->derivatives;
+}
+
 void
 machine_begin(struct machine *m, struct arena *a, const struct program *p, const struct setup *s)
 {
@@ -2499,10 +2508,7 @@ machine_begin(struct machine *m, struct arena *a, const struct program *p, const
     m->measured = s->measured;
     m->unreserved = s->measured && s->unreserved;
     m->held = s->besides;
-    struct graph *file = p->graph->first ? p->graph->first->graph : p->graph;
-    if (!file->derivatives)
-        file->derivatives = derivatives_new(file->arena);
-    m->derivatives = file->derivatives;
+    m->derivatives = derivatives_of(p);
 }
 
 bool

@@ -345,8 +345,7 @@ struct machine {
     } * casts;    /* autocast's weight cache */
     double flops; /* of the running forward */
     struct derivatives *derivatives;
-    const struct rule_read **rules; /* of cudnn.c, likewise */
-    /* Likewise, by whether channels lie last and whether of the driver; NULL not looked up yet. */
+    /* Of cudnn.c, by type, whether channels lie last and whether of the driver; NULL not looked up yet. */
     const struct cudnn_rule *rule_of[DT_COUNT][2][2];
     int stamp;
     int ndead, cap_dead;
@@ -396,9 +395,9 @@ bool trace_repeats(const struct machine *m);
 void trace_play(struct machine *m, bool again, bool reported);
 /* What is reserved in the end when tapes are played on s's device, with the numbers that l has between theirs: of those
  * that tape_between has compared, or of one and the same. -1 where a number is none, or the step goes elsewhere. *on:
- * devices on which it is as much. */
+ * devices on which it is as much. d: the file's. */
 int64_t tape_play(const struct tape *from, const struct tape *to, struct line *l, const struct setup *s,
-                  struct devices *on);
+                  struct derivatives *d, struct devices *on);
 /* Whether a third tape has the numbers that l has between them. */
 bool tape_between(const struct tape *from, const struct tape *to, struct line *l, const struct tape *third);
 
@@ -449,12 +448,14 @@ void machine_begin(struct machine *m, struct arena *a, const struct program *p, 
 bool call_on(struct machine *m, const struct call *c, const struct arg *from, int rank, struct value **slot);
 /* What slots hold after a forward pass without gradients, all of it being kept in a; NULL where a call can't run. */
 struct value **step_values(struct arena *a, const struct program *p, const struct setup *s);
-/* Parsed derivatives, by row, for all runs of a file's steps. */
+/* Parsed derivatives, by row, for all runs of a file's steps and all plays of their tapes. */
 struct derivatives {
     struct arena *a;
     struct derivative **of;
+    const struct rule_read **rules; /* and rules of cudnn.c; NULL none yet */
 };
 struct derivatives *derivatives_new(struct arena *a);
+struct derivatives *derivatives_of(const struct program *p); /* of its file */
 /* Runs an operator: autocast, forward, autograd's node. Outputs are held by the running scope. */
 struct frame *dispatch(struct machine *m, const struct aten *op, int n, const struct arg *a, const struct frame *like);
 /* Who called it reads no more of it. */

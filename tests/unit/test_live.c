@@ -172,14 +172,14 @@ test_tapes(void)
             struct line l = {from[i], to[i], from[i] + 1, true};
             if (tape_between(&lo, &hi, &l, &beside)) {
                 l.at = at;
-                CU_ASSERT_EQUAL(tape_play(&lo, &hi, &l, &s, &on), reserved);
+                CU_ASSERT_EQUAL(tape_play(&lo, &hi, &l, &s, derivatives_new(lo.a), &on), reserved);
                 CU_ASSERT_EQUAL(devices_have(on, device_sm(s.device)), i % 2 == 0); /* convolutions: each its own */
                 told++;
             }
             run_taped(i % 2, at, "rtx-2060", &hi, &s);
             s.device = device_find("h100");
             l = (struct line){at, at, at, true};
-            CU_ASSERT_EQUAL(tape_play(&hi, &hi, &l, &s, &on), reserved);
+            CU_ASSERT_EQUAL(tape_play(&hi, &hi, &l, &s, derivatives_new(lo.a), &on), reserved);
             arena_free(lo.a);
         }
     CU_ASSERT(told >= 20);
