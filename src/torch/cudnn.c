@@ -61,17 +61,25 @@ static const struct cudnn_rule rules[] = {
 #include "torch/cudnn.h"
 };
 
-/* What the letters say of a convolution; other characters nothing. */
+/* What the letters say of a convolution; other characters nothing. Most rules ask for few. */
 #define PLACE(letter) ((letter) - 'A')
 struct letters {
+    const struct kernel_shape *s;
+    int64_t in, out; /* channels of one group */
+    uint64_t known;  /* bits by place */
     double of[PLACE('z') + 1];
-    bool shape, bytes; /* those of comparisons, of sums were read */
 };
 
 static double
 divisor(int64_t channels)
 {
     return channels % 8 == 0 ? 8 : channels % 4 == 0 ? 4 : channels % 2 == 0 ? 2 : 1;
+}
+
+static double
+bytes_of(const struct kernel_shape *s)
+{
+    return dtypes[s->dtype].bits / 8.;
 }
 
 static double
@@ -143,34 +151,12 @@ square(const struct kernel_shape *s)
     return (double)side;
 }
 
-/* Those that rules compare. */
-static void
-read_shape(struct letters *l, const struct kernel_shape *s)
+/* What a gradient of so many bytes is in percent of input and output. */
+static double
+share(const struct kernel_shape *s, double gradient)
 {
-    double *n = l->of;
-    int64_t in = s->in[1] / s->groups, out = s->out[1] / s->groups;
-    if (l->shape)
-        return;
-    l->shape = true;
-    n[PLACE('c')] = (double)in;
-    n[PLACE('k')] = (double)out;
-    n[PLACE('g')] = (double)s->groups;
-    n[PLACE('p')] = elements(s->out, 2, s->rank);
-    n[PLACE('m')] = n[PLACE('p')] * (double)s->out[0];
-    n[PLACE('f')] = elements(s->weight, 2, s->rank);
-    n[PLACE('d')] = n[PLACE('c')] * n[PLACE('f')];
-    n[PLACE('s')] = (double)s->stride[0];
-    n[PLACE('o')] = n[PLACE('m')] * (double)s->out[1] * n[PLACE('d')];
-    n[PLACE('u')] = divisor(in);
-    n[PLACE('v')] = divisor(out);
-    n[PLACE('n')] = is_direct(s);
-    n[PLACE('t')] = square(s);
-    n[PLACE('i')] = (double)tiles_of(s, TILE, TILE);
-    n[PLACE('P')] = (double)SINGLE * (double)s->out[0] * n[PLACE('k')] * n[PLACE('d')];
-    double bytes = dtypes[s->dtype].bits / 8.;
-    double operands = bytes * (elements(s->in, 0, s->rank) + elements(s->out, 0, s->rank));
-    double share = 100 * n[PLACE('P')] / operands;
-    n[PLACE('w')] = share < MOST_SHARE ? (double)(int64_t)share : MOST_SHARE;
+    double percent = 100 * gradient / (bytes_of(s) * (elements(s->in, 0, s->rank) + elements(s->out, 0, s->rank)));
+    return percent < MOST_SHARE ? (double)(int64_t)percent : MOST_SHARE;
 }
 
 /* Elements of what Winograd's algorithm makes of a filter's gradient of 3 x 3. */
@@ -199,34 +185,96 @@ fourier_forward(const struct kernel_shape *s, double side)
     return SINGLE * (2 * filters + (double)s->out[0] * (in + out)) * side * (side + 2);
 }
 
-/* Then those of sums. */
-static void
-read_bytes(struct letters *l, const struct kernel_shape *s)
+static double say(struct letters *l, char letter);
+
+/* Bytes of so many channels, as they are stored. */
+static double
+aligned(const struct kernel_shape *s, int64_t channels)
 {
-    double *n = l->of;
-    int64_t in = s->in[1] / s->groups;
-    if (l->bytes)
-        return;
-    l->bytes = true;
-    int bytes = dtypes[s->dtype].bits / 8;
-    int64_t unit = OPERAND_ALIGNMENT / bytes;
-    n[PLACE('X')] = (double)(div_up(s->in[1], unit) * unit * bytes) * elements(s->in, 2, s->rank) * (double)s->in[0];
-    n[PLACE('Y')] = (double)(div_up(s->out[1], unit) * unit * bytes) * n[PLACE('m')];
-    n[PLACE('W')] = (double)(div_up(s->out[1], unit) * unit * div_up(in, unit) * unit * bytes) * n[PLACE('f')];
-    double tiles = n[PLACE('i')];
-    n[PLACE('S')] = n[PLACE('W')] * parts(tiles, 1);
-    n[PLACE('D')] = n[PLACE('W')] * parts(tiles, 2);
-    n[PLACE('Q')] = n[PLACE('W')] * parts(tiles, 4);
-    n[PLACE('T')] = is_plain_3x3(s) ? n[PLACE('W')] * 25 / 9 : 0;
-    n[PLACE('V')] = SINGLE * winograd(s);
-    n[PLACE('F')] = SINGLE * fourier(s, n[PLACE('t')]);
-    n[PLACE('G')] = n[PLACE('W')] + fourier_forward(s, n[PLACE('t')]);
-    if (s->kind != KERNEL_GRAD_WEIGHT)
-        return;
-    n[PLACE('A')] = partial_sums(s, n[PLACE('m')], TILE, TILE, DRIVEN_MULTIPROCESSORS);
-    n[PLACE('B')] = partial_sums(s, n[PLACE('m')], TILE, TILE, DRIVEN_PAIRS);
-    n[PLACE('C')] = partial_sums(s, n[PLACE('m')], HALF_TILE, HALF_TILE, DRIVEN_MULTIPROCESSORS);
-    n[PLACE('E')] = partial_sums(s, n[PLACE('m')], HALF_TILE, DOUBLE_TILE, DRIVEN_PAIRS);
+    const int64_t bytes = dtypes[s->dtype].bits / 8;
+    return (double)(div_up(channels * bytes, OPERAND_ALIGNMENT) * OPERAND_ALIGNMENT);
+}
+
+/* Each letter as the head of this file has it. */
+static double
+read_letter(struct letters *l, char letter)
+{
+    const struct kernel_shape *s = l->s;
+    const bool sums = s->kind == KERNEL_GRAD_WEIGHT;
+    switch (letter) {
+    case 'c':
+        return (double)l->in;
+    case 'k':
+        return (double)l->out;
+    case 'g':
+        return (double)s->groups;
+    case 'p':
+        return elements(s->out, 2, s->rank);
+    case 'm':
+        return say(l, 'p') * (double)s->out[0];
+    case 'f':
+        return elements(s->weight, 2, s->rank);
+    case 'd':
+        return (double)l->in * say(l, 'f');
+    case 's':
+        return (double)s->stride[0];
+    case 'o':
+        return say(l, 'm') * (double)s->out[1] * say(l, 'd');
+    case 'u':
+        return divisor(l->in);
+    case 'v':
+        return divisor(l->out);
+    case 'n':
+        return is_direct(s);
+    case 't':
+        return square(s);
+    case 'i':
+        return (double)tiles_of(s, TILE, TILE);
+    case 'w':
+        return share(s, say(l, 'P'));
+    case 'P':
+        return (double)SINGLE * (double)s->out[0] * (double)l->out * say(l, 'd');
+    case 'X':
+        return aligned(s, s->in[1]) * elements(s->in, 2, s->rank) * (double)s->in[0];
+    case 'Y':
+        return aligned(s, s->out[1]) * say(l, 'm');
+    case 'W':
+        return aligned(s, s->out[1]) * aligned(s, l->in) / bytes_of(s) * say(l, 'f');
+    case 'S':
+        return say(l, 'W') * parts(say(l, 'i'), 1);
+    case 'D':
+        return say(l, 'W') * parts(say(l, 'i'), 2);
+    case 'Q':
+        return say(l, 'W') * parts(say(l, 'i'), 4);
+    case 'T':
+        return is_plain_3x3(s) ? say(l, 'W') * 25 / 9 : 0;
+    case 'V':
+        return SINGLE * winograd(s);
+    case 'F':
+        return SINGLE * fourier(s, say(l, 't'));
+    case 'G':
+        return say(l, 'W') + fourier_forward(s, say(l, 't'));
+    case 'A':
+        return sums ? partial_sums(s, say(l, 'm'), TILE, TILE, DRIVEN_MULTIPROCESSORS) : 0;
+    case 'B':
+        return sums ? partial_sums(s, say(l, 'm'), TILE, TILE, DRIVEN_PAIRS) : 0;
+    case 'C':
+        return sums ? partial_sums(s, say(l, 'm'), HALF_TILE, HALF_TILE, DRIVEN_MULTIPROCESSORS) : 0;
+    case 'E':
+        return sums ? partial_sums(s, say(l, 'm'), HALF_TILE, DOUBLE_TILE, DRIVEN_PAIRS) : 0;
+    default:
+        return 0;
+    }
+}
+
+static double
+say(struct letters *l, char letter)
+{
+    const uint64_t bit = UINT64_C(1) << PLACE(letter);
+    if (!(l->known & bit))
+        l->of[PLACE(letter)] = read_letter(l, letter);
+    l->known |= bit;
+    return l->of[PLACE(letter)];
 }
 
 /* A rule that was read: letter <= number ? yes : no, or a sum, or a dash. */
@@ -285,19 +333,13 @@ read_rule(struct arena *a, const char **at)
 
 /* -1: a dash; *most: bytes that may be taken instead. */
 static double
-evaluate(const struct rule_read *r, const struct kernel_shape *s, struct letters *l, double *most)
+evaluate(const struct rule_read *r, struct letters *l, double *most)
 {
     double sum = 0;
-    bool bytes = false;
-    read_shape(l, s);
     while (r->letter)
-        r = l->of[PLACE(r->letter)] <= r->number ? r->yes : r->no;
+        r = say(l, r->letter) <= r->number ? r->yes : r->no;
     for (int i = 0; i < r->nsummands; i++)
-        bytes |= r->summand[i].letter != 0;
-    if (bytes)
-        read_bytes(l, s);
-    for (int i = 0; i < r->nsummands; i++)
-        sum += r->summand[i].factor * (r->summand[i].letter ? l->of[PLACE(r->summand[i].letter)] : 1);
+        sum += r->summand[i].factor * (r->summand[i].letter ? say(l, r->summand[i].letter) : 1);
     *most = r->dash ? sum : 0;
     return r->dash ? -1 : sum;
 }
@@ -354,11 +396,11 @@ note_doubt(struct machine *m, double most)
 
 /* As a rule says, which is returned; NULL none does. */
 static const struct cudnn_rule *
-ruled(struct machine *m, const struct kernel_shape *s, struct letters *l, bool driver, int64_t *bytes)
+ruled(struct machine *m, struct letters *l, bool driver, int64_t *bytes)
 {
-    const struct cudnn_rule *r = rule_of(m, s->dtype, s->last, driver);
+    const struct cudnn_rule *r = rule_of(m, l->s->dtype, l->s->last, driver);
     double n = -1, most = 0;
-    while (r && (n = evaluate(rule_text(m, r, s->kind), s, l, &most)) < 0) {
+    while (r && (n = evaluate(rule_text(m, r, l->s->kind), l, &most)) < 0) {
         note_doubt(m, most);
         r = next_rule(r);
     }
@@ -378,9 +420,13 @@ int64_t
 cudnn_workspace(struct machine *m, const struct kernel_shape *s)
 {
     const struct cudnn_library *of = m->s->library;
-    struct letters l = {0};
+    struct letters l; /* without clearing what nobody asks for */
+    l.s = s;
+    l.in = s->in[1] / s->groups;
+    l.out = s->out[1] / s->groups;
+    l.known = 0;
     int64_t bytes = 0;
-    if (!(of && of->driver) && ruled(m, s, &l, true, &bytes)) {
+    if (!(of && of->driver) && ruled(m, &l, true, &bytes)) {
         m->cudnn.driven++;
         return bytes;
     }
@@ -388,7 +434,7 @@ cudnn_workspace(struct machine *m, const struct kernel_shape *s)
         m->cudnn.asked++;
         return bytes;
     }
-    const struct cudnn_rule *r = ruled(m, s, &l, false, &bytes);
+    const struct cudnn_rule *r = ruled(m, &l, false, &bytes);
     m->cudnn.ruled += r != NULL;
     m->cudnn.unknown += !r;
     if (r && (!m->cudnn.rule || m->cudnn.rule->most < r->most))
