@@ -303,6 +303,7 @@ constant_may_be(const struct dynamo *d, const struct param *q)
 /* Whether the file says which parameters the constant was folded from: of equal constants it has one, which then is
  * another module's, or another parameter's, and tells nothing. */
 bool folded_told(struct dynamo *d, const struct group *g, const struct tensor *t);
+const struct tensor *folded_elsewhere(struct dynamo *d, const struct group *g, const struct tensor *t);
 /* The slot of what the group's line computes of one parameter, or of what its function made of one before, and of
  * numbers, where the last operator is that of a folded constant; -1 nothing. */
 int folded_expression(struct dynamo *d, const struct group *g, const char *stem, const struct tensor *t);

@@ -54,6 +54,28 @@ folded_told(struct dynamo *d, const struct group *g, const struct tensor *t)
     return here && (read || !other);
 }
 
+/* A constant of another module of the group's class, as if the group's own had made it: of equal ones the file has that
+ * one's alone. NULL it is none, or its own does not fit. */
+const struct tensor *
+folded_elsewhere(struct dynamo *d, const struct group *g, const struct tensor *t)
+{
+    const struct module *modules = d->l->p->modules;
+    const char *list = t->folded_from, *path = g->path ? g->path : "";
+    const struct param *q = list && g->type ? constant_next(d, &list) : NULL;
+    int at = q ? q->module : -1;
+    while (at > 0 && !(modules[at].type && strcmp(modules[at].type, g->type) == 0))
+        at = modules[at].parent;
+    if (at <= 0 || strcmp(modules[at].path, path) == 0)
+        return NULL;
+    struct tensor *own = arena_dup(d->l->a, t, sizeof(*t));
+    const char *from = arena_printf(d->l->a, "'%s.", modules[at].path), *rest = t->folded_from, *next;
+    own->folded_from = "";
+    for (; (next = strstr(rest, from)); rest = next + strlen(from))
+        own->folded_from = arena_printf(d->l->a, "%s%.*s'%s.", own->folded_from, (int)(next - rest), rest, path);
+    own->folded_from = arena_printf(d->l->a, "%s%s", own->folded_from, rest);
+    return folded_told(d, g, own) ? own : NULL;
+}
+
 enum { MOST_OPERATIONS = 8 };
 
 struct expression {

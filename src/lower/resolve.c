@@ -1601,7 +1601,7 @@ resolve_constant(struct dynamo *d, const struct group *g, const char *name, int 
 {
     const struct tensor *around = d->constant;
     const struct tensor *t = &d->l->g->t[tensor];
-    d->constant = folded_told(d, g, t) ? t : NULL;
+    d->constant = folded_told(d, g, t) ? t : folded_elsewhere(d, g, t);
     const int slot = constant_made(d, g, name, tensor);
     d->constant = around;
     if (around)
