@@ -68,9 +68,13 @@ keeps_size(struct dynamo *d, const char *name)
 bool
 constant_by_element(struct dynamo *d, const struct tensor *t)
 {
-    bool same = keeps_size(d, t->name);
+    const struct aten *op = aten_find(spelled_stem(d->l->a, t->name));
+    const bool written = op && op->writes == WRITES_PART; /* "b = b.clone(); b[:n] = 0" */
+    bool same = written || keeps_size(d, t->name), copied = false;
     const char *list = t->folded_from;
-    for (const char *name; same && (name = next_source(d->l->a, &list));)
-        same = names_find(d->l->params, name) >= 0 || keeps_size(d, name);
-    return same;
+    for (const char *name; same && (name = next_source(d->l->a, &list));) {
+        copied |= spelled(name, COPIES);
+        same = written || names_find(d->l->params, name) >= 0 || keeps_size(d, name);
+    }
+    return same && (!written || copied);
 }

@@ -222,6 +222,25 @@ sized_as_coordinates(struct dynamo *d, const struct group *g, const struct arg *
     }
 }
 
+/* Columns of a linear layer's weight and of the table that it reads, whose product the exporter folded into a constant
+ * of so many columns and rows; 0 it did not. */
+static int64_t
+folded_columns(struct dynamo *d, const struct group *g, const struct param *q, int rank, const int64_t *size)
+{
+    const struct node *n = &d->l->g->n[g->last];
+    const struct tensor *t = n->nin > 0 && n->in[0] >= 0 ? &d->l->g->t[n->in[0]] : NULL;
+    if (!t || g->nnodes > 1 || !t->is_initializer || !t->folded_from || t->rank != rank || rank < 2)
+        return 0;
+    int64_t rows = 1;
+    for (int i = 0; i < rank - 1; i++)
+        rows *= size[i];
+    rows = rows > size[rank - 1] ? rows : size[rank - 1];
+    if (rows < 1 || rows > MOST_FOLDED)
+        return 0;
+    program_assume(d->l->p, ALTERNATIVE_FOLDED, "%s, whose product the exporter folded, has two columns", q->name);
+    return setup_instead(d->l->s, ALTERNATIVE_FOLDED) ? MOST_FOLDED / rows : 2; /* coordinates in an image */
+}
+
 void
 params_size(struct dynamo *d, const struct group *g, const struct aten *op, const struct arg *args, int nargs, int rank,
             const int64_t *size)
@@ -249,8 +268,15 @@ params_size(struct dynamo *d, const struct group *g, const struct aten *op, cons
         seen += q != NULL;
         if (!q || q->rank >= 0)
             continue;
-        int64_t in = params_width(d, g), out = rank > 0 ? size[rank - 1] : -1;
+        const int64_t few = linear ? folded_columns(d, g, q, rank, size) : 0;
+        int64_t in = few ? few : params_width(d, g), out = rank > 0 ? size[rank - 1] : -1;
         int shape = op ? aten_arg(op, "normalized_shape") : -1;
+        if (few && i == 0) {
+            int64_t *table = arena_dup(l->a, size, sizeof(*size) * (size_t)rank);
+            table[rank - 1] = in;
+            params_sized(l, q, rank, table);
+            continue;
+        }
         if (linear || addmm) {
             bool weight = i == (linear ? 1 : 2);
             if (out >= 0 && (!weight || in >= 0))

@@ -1195,6 +1195,23 @@ class M(nn.Module):
         z = torch.tanh(self.o(y))
         return z * torch.sigmoid(self.o(y * 2))
 """
+TABLED = """
+class Part(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.register_buffer("table", torch.rand(1, 15, 15, 2))
+        self.mlp = nn.Sequential(nn.Linear(2, 512), nn.ReLU(), nn.Linear(512, 64, bias=False))
+        self.gate, self.lin = nn.Parameter(torch.zeros(64)), nn.Linear(64, 64)
+    def forward(self, x):
+        x = self.lin(x) * torch.exp(torch.sigmoid(self.gate))
+        return torch.tanh(x + self.mlp(self.table).mean((0, 1, 2)))
+class M(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.a, self.b = Part(), Part()
+    def forward(self, x):
+        return self.b(self.a(x))
+"""
 SNAKES = """
 class Snake(nn.Module):
     def __init__(self):
@@ -1648,6 +1665,7 @@ CASES = {  # name: (classes, entry, entry of the step where it is another, optio
             ("placed", PLACED),
             ("distances", DISTANCES),
             ("picked", PICKED),
+            ("tabled", TABLED),
             ("snakes", SNAKES),
             ("counts", COUNTS),
             *NUMBERED.items(),
