@@ -581,6 +581,8 @@ sort_nodes(struct graph *g, struct err *e)
         }
     }
     first[g->nn] = nedges;
+    if (!edge)
+        return true;
 
     enum { NEW_NODE, OPEN, DONE };
     char *state = NEWN(a, char, g->nn);

@@ -2206,7 +2206,7 @@ operand_again(struct dynamo *d, const struct group *g, const struct call *reader
     const char *lost = view ? NULL : left_out_behind(d, m);
     bool made = (part && strchr(line, '[')) || written > calls || round || shared || (lost && *lost);
     if (!made) {
-        bool hidden = !lost && !view && !written && reader && m->op && m->op->grad && strcmp(m->stack, stack) == 0 &&
+        bool hidden = !lost && !view && !written && before && m->op && m->op->grad && strcmp(m->stack, stack) == 0 &&
                       !target_is(m->target, TARGET_COPIES) && strcmp(before, stack) == 0;
         if (hidden && has_gradient(d->l, slot)) /* a function that the line calls made both */
             graph_doubt(d->l->g, d->l->g->n[g->last].name, d->l->g->n[g->last].op,
