@@ -2756,7 +2756,7 @@ lost_duplicate(struct dynamo *d, const struct group *g, const char *name, int sl
     if (unseen && strcmp(p->modules[p->calls[i].scope].path, p->modules[again.scope].path) == 0) {
         assume_merged(p);
         early = setup_instead(d->l->s, ALTERNATIVE_MERGED);
-    } else if (unseen) {
+    } else if (unseen && !(before > i && p->calls[before].scope == again.scope)) { /* behind one of its module's */
         graph_doubt(d->l->g, reader->name, reader->op, NULL,
                     "the exporter merged %s with an equal call, and no line that is left shows when it ran",
                     spelled_bare(again.target));
