@@ -74,8 +74,11 @@ lower_split(struct dynamo *d, int at)
     if (l->slot_of[n->in[0]] < 0)
         return;
     int64_t axis = node_int(n, "axis", 0);
-    const int made = from->producer < 0 ? -1 : d->group_of[from->producer], slot = l->slot_of[n->in[0]];
-    struct call *c = split_call(l, n, made < 0 ? slot : resolve_copied(d, &d->groups[made], slot), axis);
+    const int made = from->producer < 0 ? -1 : d->group_of[from->producer];
+    int slot = l->slot_of[n->in[0]];
+    if (made >= 0)
+        slot = resolve_last(d, &d->groups[made], resolve_copied(d, &d->groups[made], slot), true);
+    struct call *c = split_call(l, n, slot, axis);
     for (int i = 0; i < n->nout; i++) {
         if (n->out[i] < 0)
             continue;

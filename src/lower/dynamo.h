@@ -371,8 +371,9 @@ int resolve_output(struct dynamo *d, const struct group *g, int tensor);
 /* The slot of a tensor that another statement made; of the same call again, where the group's line writes it, too, and
  * no group of that line is it: the exporter merged the two, and views behind it. */
 int resolve_again(struct dynamo *d, const struct group *g, int tensor);
-/* What a call that left nothing makes of the group's result at the end of its statement; else the slot itself. */
-int resolve_last(struct dynamo *d, const struct group *g, int slot);
+/* What a call that left nothing makes of the group's result at the end of its statement, or before what takes it apart
+ * there; else the slot itself. */
+int resolve_last(struct dynamo *d, const struct group *g, int slot, bool parted);
 
 /* ---- arithmetic.c: operators that the exporter wrote as their arithmetic ----------------------------------------- */
 

@@ -1369,7 +1369,7 @@ recorded_call(struct dynamo *d, struct group *g)
         slot = c->outs[0];
     }
     write_base(d, &l->p->calls[l->p->ncalls - 1]);
-    group_define(d, g, out, resolve_last(d, g, slot));
+    group_define(d, g, out, resolve_last(d, g, slot, false));
     define_items(d, g, &l->p->calls[g->call]);
     put_where_written(d, g, first);
     return missing;

@@ -2901,9 +2901,23 @@ argument_frame(struct arena *a, const char *stack, const char *stem)
     return NULL;
 }
 
+/* "f(y).detach().chunk(2)": what takes it apart left no text. */
+static bool
+takes_apart(const char *line, const char *stem)
+{
+    static const char *const parts[] = {".chunk(", ".split(", ".unbind(", ".tensor_split("};
+    for (const char *p = line; (p = python_calls(p, stem)); p++) {
+        const char *behind = *p == ')' ? p + strspn(p, ") ") : "";
+        for (int i = 0; i < COUNT(parts); i++)
+            if (starts_with(behind, parts[i]))
+                return true;
+    }
+    return false;
+}
+
 /* "x = f(y).detach()" after the last call of f. */
 int
-resolve_last(struct dynamo *d, const struct group *g, int slot)
+resolve_last(struct dynamo *d, const struct group *g, int slot, bool parted)
 {
     struct lowering *l = d->l;
     int at = d->group_of[g->last];
@@ -2912,7 +2926,8 @@ resolve_last(struct dynamo *d, const struct group *g, int slot)
     for (int i = 0; i < COUNT(traceless) && stack; i++)
         for (const char *s = traceless[i].last & fx_record(l, g->last)->traced->says ? stack : "";
              python_frame(s) && !(next && starts_with(next, s)); s = fx_outer(l->a, s))
-            if (python_closes(l->a, fx_line(l->a, s), traceless[i].stem)) {
+            if (parted ? takes_apart(fx_line(l->a, s), traceless[i].stem)
+                       : python_closes(l->a, fx_line(l->a, s), traceless[i].stem)) {
                 struct call *c = group_call(d, g, traceless[i].target, 1);
                 c->args[0] = (struct arg){.kind = ARG_SLOT, .i = slot};
                 c->stack = s;

@@ -1212,6 +1212,15 @@ class M(nn.Module):
     def forward(self, x):
         return self.b(self.a(x))
 """
+APART = """
+class M(B):
+    def forward(self, x):
+        h = torch.tanh(self.a(x))
+        low, high = self.b(h).detach().chunk(2, -1)
+        y = self.b(h) * 2
+        scale, shift = ((y + y.exp()).detach()).chunk(2, -1)
+        return (torch.sigmoid(self.b(h.exp())) * torch.cat([low * scale, high * shift], -1)).sum(-1)
+"""
 SNAKES = """
 class Snake(nn.Module):
     def __init__(self):
@@ -1666,6 +1675,7 @@ CASES = {  # name: (classes, entry, entry of the step where it is another, optio
             ("distances", DISTANCES),
             ("picked", PICKED),
             ("tabled", TABLED),
+            ("apart", APART),
             ("snakes", SNAKES),
             ("counts", COUNTS),
             *NUMBERED.items(),
