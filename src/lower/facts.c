@@ -488,6 +488,8 @@ const struct fact fact_table[] = {
      .path = "*.pooler.dense.weight"},
     {TRANSFORMERS, FACT_SIZE, "modeling_bert.py: BertPooler", "float @LayerNorm.weight", .type = "*",
      .path = "*.pooler.dense.bias"},
+    {TRANSFORMERS, FACT_SIZE, "modeling_dinov2.py: Dinov2Embeddings", "float 1 @layernorm.weight", .type = "*",
+     .path = "*.embeddings.mask_token"},
     {TRANSFORMERS, FACT_SIZE, "modeling_rope_utils.py: _compute_default_rope_parameters", "float 128", .type = "*",
      .path = "*.inv_freq"},
     {TRANSFORMERS_5, FACT_SIZE, "modeling_gpt_bigcode.py: GPTBigCodeModel", "bool @wpe.weight @wpe.weight",

@@ -2678,7 +2678,9 @@ lost_duplicate(struct dynamo *d, const struct group *g, const char *name, int sl
     int i = (int)(maker - p->calls);
     if (maker->anew || made_for_reader(p, maker) || ends_statement(maker->target))
         return slot;
-    struct call again = p->calls[i];
+    const struct call made = p->calls[i]; /* what it reads is made again before it: i is another's place then */
+    const int result = slot;
+    struct call again = made;
     lower_results(d->l, &again, again.nouts);
     again.name = name;
     again.scope = lower_module(d->l, g->path ? g->path : "", g->type); /* where it is read */
@@ -2717,7 +2719,7 @@ lost_duplicate(struct dynamo *d, const struct group *g, const char *name, int sl
     if (copied || (stack && find_runs(d, g, &p->calls[i], stack, &runs)))
         for (int k = 0; k < again.nargs; k++)
             locals_again(d, g, &runs, &again.args[k]);
-    int follows = -1; /* what was made again as numbers tell, on the call's own line */
+    int follows = -1; /* the slot that was made again as numbers tell, on the call's own line */
     for (int k = 0; k < again.nargs; k++) {
         struct param *q = again.args[k].kind == ARG_SLOT ? merged_param(d, g, (int)again.args[k].i,
                                                                         target_is(again.target, TARGET_VIEWS) &&
@@ -2725,15 +2727,15 @@ lost_duplicate(struct dynamo *d, const struct group *g, const char *name, int sl
                                                          : NULL;
         if (q)
             again.args[k].i = q->slot;
-        else if (again.args[k].kind == ARG_SLOT && again.args[k].i == p->calls[i].args[k].i && p->calls[i].stack &&
-                 reader->stack && (stack || strcmp(p->calls[i].stack, reader->stack) == 0))
-            again.args[k].i = operand_again(d, g, &p->calls[i], (int)again.args[k].i);
-        if (again.args[k].kind == ARG_SLOT && again.args[k].i == p->calls[i].args[k].i &&
+        else if (again.args[k].kind == ARG_SLOT && again.args[k].i == made.args[k].i && made.stack && reader->stack &&
+                 (stack || strcmp(made.stack, reader->stack) == 0))
+            again.args[k].i = operand_again(d, g, &made, (int)again.args[k].i);
+        if (again.args[k].kind == ARG_SLOT && again.args[k].i == made.args[k].i &&
             (slot = counted_again(d, g, (int)again.args[k].i)) != again.args[k].i) {
             again.args[k].i = slot;
-            follows = (int)(group_maker(p, slot) - p->calls);
+            follows = slot;
         }
-        if (again.args[k].kind == ARG_SLOT && again.args[k].i == p->calls[i].args[k].i &&
+        if (again.args[k].kind == ARG_SLOT && again.args[k].i == made.args[k].i &&
             is_cast_of_more(d, group_maker(p, (int)again.args[k].i)))
             graph_doubt(d->l->g, reader->name, reader->op, "an export by memlint.export, which has the casts",
                         "the exporter merged %s with an equal call, and perhaps the cast that it reads",
@@ -2741,11 +2743,13 @@ lost_duplicate(struct dynamo *d, const struct group *g, const char *name, int sl
     }
     const struct call *operand =
         again.nargs && again.args[0].kind == ARG_SLOT ? group_maker(p, (int)again.args[0].i) : NULL;
-    if (operand && operand->scope == p->calls[i].scope && again.args[0].i == p->calls[i].args[0].i &&
-        !left_out_behind(d, operand) && began_again(d, operand) && has_gradient(d->l, operand->outs[0]))
+    if (operand && operand->scope == made.scope && again.args[0].i == made.args[0].i && !left_out_behind(d, operand) &&
+        began_again(d, operand) && has_gradient(d->l, operand->outs[0]))
         graph_doubt(d->l->g, reader->name, reader->op, "memlint.export",
                     "the exporter merged %s with that of another run of its function, and perhaps what it reads",
                     spelled_bare(again.target));
+    i = (int)(group_maker(p, result) - p->calls);
+    ran_between(d, name, &before, &later);
     int first = p->ncalls;
     bool other = detach_other(d, g, &again);
     bool unseen = !stack && !other && again.op && again.op->grad &&
@@ -2753,7 +2757,7 @@ lost_duplicate(struct dynamo *d, const struct group *g, const char *name, int sl
                   read_beside(d->l->a, again.stack, reader->stack),
          early = false;
     unseen &= !counted;
-    if (unseen && strcmp(p->modules[p->calls[i].scope].path, p->modules[again.scope].path) == 0) {
+    if (unseen && strcmp(p->modules[made.scope].path, p->modules[again.scope].path) == 0) {
         assume_merged(p);
         early = setup_instead(d->l->s, ALTERNATIVE_MERGED);
     } else if (unseen && !(before > i && p->calls[before].scope == again.scope)) { /* behind one of its module's */
@@ -2770,7 +2774,7 @@ lost_duplicate(struct dynamo *d, const struct group *g, const char *name, int sl
     else if (!stack && counted)
         group_move(d, first, (before > i ? before : i) + 1);
     else if (!stack && follows >= 0)
-        group_move(d, first, (follows > i ? follows : i) + 1);
+        group_move(d, first, behind_operands(p, first, i + 1));
     else if (!stack && target_is(again.target, TARGET_VIEWS | TARGET_REORDERS) && reader->stack)
         p->calls[first].stack = NULL; /* of a line that is not known */
     return again.outs[nth];

@@ -698,6 +698,12 @@ MODELS = {  # name: exporter, expression of self.op, inputs, result
         ROWS,
         "y",
     ),
+    "dinov2_mask": (
+        "dynamo",
+        "Beside(layernorm=nn.LayerNorm(32), embeddings=nn.ParameterDict({'mask_token': torch.zeros(1, 32)}))",
+        ROWS,
+        "y",
+    ),
     "swin_output": ("dynamo", "swin.SwinOutput(transformers.SwinConfig(), 8)", ROWS, "y"),
     "swinv2_output": ("dynamo", "swinv2.Swinv2Output(transformers.Swinv2Config(), 8)", ROWS, "y"),
     "whisper_layer": (
@@ -908,7 +914,7 @@ class Beside(nn.ModuleDict):
     def __init__(self, **modules):
         super().__init__(modules)
     def forward(self, x):
-        return self["LayerNorm"](x)
+        return next(iter(self.values()))(x)
 def direct(module):
     module.relative_position_bias_table = nn.Parameter(torch.rand(1, 2, 8, 8))
     module._get_rel_pos_bias = lambda: module.relative_position_bias_table
