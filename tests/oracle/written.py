@@ -1258,36 +1258,24 @@ class M(nn.Module):
         z = self.pool(x)
         return self.head(torch.cat([y, z], 1).mean((2, 3)))
 """
+SHORTENED = """
+class M(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.a, self.b, self.c = (nn.Linear(64, 64) for _ in range(3))
+        self.rows = nn.Parameter(torch.randn(8, 4))
+    def forward(self, x):
+        shorten = lambda t: torch.einsum('bnd,nk->bkd', t, self.rows)
+        halves = lambda t: t.unflatten(2, (2, 32)).transpose(1, 2)
+        %s
+        a = torch.einsum('bhnd,bhkd->bhnk', halves(q), %s).softmax(-1)
+        y = torch.einsum('bhnk,bhkd->bhnd', a, %s)
+        return self.c(y.transpose(1, 2).flatten(2))
+"""
 NUMBERED = {
-    "numbered": """
-class M(nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.a, self.b, self.c = (nn.Linear(64, 64) for _ in range(3))
-        self.rows = nn.Parameter(torch.randn(8, 4))
-    def forward(self, x):
-        shorten = lambda t: torch.einsum('bnd,nk->bkd', t, self.rows)
-        halves = lambda t: t.unflatten(2, (2, 32)).transpose(1, 2)
-        q, k = self.a(x), self.b(x)
-        k, v = map(halves, map(shorten, (k, k)))
-        a = torch.einsum('bhnd,bhkd->bhnk', halves(q), k).softmax(-1)
-        y = torch.einsum('bhnk,bhkd->bhnd', a, v)
-        return self.c(y.transpose(1, 2).flatten(2))
-""",
-    "numbered_once": """
-class M(nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.a, self.b, self.c = (nn.Linear(64, 64) for _ in range(3))
-        self.rows = nn.Parameter(torch.randn(8, 4))
-    def forward(self, x):
-        shorten = lambda t: torch.einsum('bnd,nk->bkd', t, self.rows)
-        halves = lambda t: t.unflatten(2, (2, 32)).transpose(1, 2)
-        q, k = self.a(x), shorten(self.b(x))
-        a = torch.einsum('bhnd,bhkd->bhnk', halves(q), halves(k)).softmax(-1)
-        y = torch.einsum('bhnk,bhkd->bhnd', a, halves(k))
-        return self.c(y.transpose(1, 2).flatten(2))
-""",
+    "numbered": SHORTENED
+    % ("q, k = self.a(x), self.b(x)\n        k, v = map(halves, map(shorten, (k, k)))", "k", "v"),
+    "numbered_once": SHORTENED % ("q, k = self.a(x), shorten(self.b(x))", "halves(k)", "halves(k)"),
 }
 PLACED = """
 class M(B):
