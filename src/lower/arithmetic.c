@@ -218,10 +218,8 @@ reads_both(const struct dynamo *d, int group, const struct word *words, int n)
 {
     bool both = n >= 2;
     for (int k = 1; k <= 2 && both; k++) {
-        const char *args = d->groups[group].args, *name;
-        both = false;
-        while (words[n - k].group >= 0 && !both && (name = fx_named(d->l->a, &args)))
-            both = strcmp(name, d->groups[words[n - k].group].fx_name) == 0;
+        const int made = words[n - k].group;
+        both = made >= 0 && fx_names(d->groups[group].args, d->groups[made].fx_name);
     }
     return both;
 }

@@ -200,6 +200,7 @@ fx_line_at(const struct dynamo *d, int node) /* the same of a node */
 }
 const char **fx_frames(struct arena *a, const char *stack);
 const char *fx_named(struct arena *a, const char **args); /* "add_1" of "%add_1", from there on; NULL no more */
+bool fx_names(const char *args, const char *name);        /* whether that name is among them; args NULL: none are */
 /* Arguments in the order of op's row; names stay text. How many of out[MAX_ARGS]. */
 int fx_args(struct lowering *l, const struct aten *op, const char *p, struct arg *out);
 /* The same of a group's, which are read once a file. */
@@ -303,6 +304,8 @@ constant_may_be(const struct dynamo *d, const struct param *q)
 /* Whether the file says which parameters the constant was folded from: of equal constants it has one, which then is
  * another module's, or another parameter's, and tells nothing. */
 bool folded_told(struct dynamo *d, const struct group *g, const struct tensor *t);
+/* A constant of another module of the group's class, as if the group's own had made it: of equal ones the file has that
+ * one's alone. NULL it is none, or its own does not fit. */
 const struct tensor *folded_elsewhere(struct dynamo *d, const struct group *g, const struct tensor *t);
 /* The slot of what the group's line computes of one parameter, or of what its function made of one before, and of
  * numbers, where the last operator is that of a folded constant; -1 nothing. */

@@ -54,8 +54,6 @@ folded_told(struct dynamo *d, const struct group *g, const struct tensor *t)
     return here && (read || !other);
 }
 
-/* A constant of another module of the group's class, as if the group's own had made it: of equal ones the file has that
- * one's alone. NULL it is none, or its own does not fit. */
 const struct tensor *
 folded_elsewhere(struct dynamo *d, const struct group *g, const struct tensor *t)
 {

@@ -156,6 +156,16 @@ fx_named(struct arena *a, const char **args)
     return arena_strn(a, p + 1, n - 1);
 }
 
+bool
+fx_names(const char *args, const char *name)
+{
+    const size_t n = strlen(name);
+    for (const char *p = args ? strchr(args, '%') : NULL; p; p = strchr(p + 1, '%'))
+        if (strncmp(p + 1, name, n) == 0 && !isalnum((unsigned char)p[1 + n]) && p[1 + n] != '_')
+            return true;
+    return false;
+}
+
 const char **
 fx_frames(struct arena *a, const char *stack)
 {

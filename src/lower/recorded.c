@@ -1033,13 +1033,12 @@ writes_parts(const struct dynamo *d, const struct group *g)
 {
     bool any = false;
     for (const struct group *h = d->groups; h < d->groups + d->ngroups; h++)
-        for (const char *args = h->args, *name; args && (name = fx_named(d->l->a, &args));)
-            if (strcmp(name, g->fx_name) == 0) {
-                const struct aten *op = spelled_row(h->target);
-                if (!op || op->writes != WRITES_PART)
-                    return false;
-                any = true;
-            }
+        if (fx_names(h->args, g->fx_name)) {
+            const struct aten *op = spelled_row(h->target);
+            if (!op || op->writes != WRITES_PART)
+                return false;
+            any = true;
+        }
     return any;
 }
 

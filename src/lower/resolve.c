@@ -2113,6 +2113,18 @@ tell_name(struct dynamo *d, const char *name)
         names_put(d->told, root, number);
 }
 
+static void
+tell_names(struct dynamo *d)
+{
+    d->told = names_new(d->l->a);
+    for (const struct group *g = d->groups; g < d->groups + d->ngroups; g++) {
+        const char *args = g->args, *name;
+        tell_name(d, g->fx_name);
+        while (args && (name = fx_named(d->l->a, &args)))
+            tell_name(d, name);
+    }
+}
+
 /* The name of a call like that one that the traced program had behind it and no text of the file has, as the numbers of
  * its root tell: "einsum_1" where the next one is "einsum_2". "" it had none; NULL nobody knows, as with roots that
  * sizes are computed by, too. */
@@ -2124,15 +2136,8 @@ left_out_behind(struct dynamo *d, const struct call *c)
     if (!root || target_is(c->target, TARGET_VIEWS | TARGET_REORDERS | TARGET_CLONES | TARGET_COPIES) ||
         spelled(c->target, KEEPS_SIZES | SQUARES | CASTS_TO | CASTS | CONVERTS))
         return NULL;
-    if (!d->told) {
-        d->told = names_new(d->l->a);
-        for (const struct group *h = d->groups; h < d->groups + d->ngroups; h++) {
-            const char *args = h->args, *name;
-            tell_name(d, h->fx_name);
-            while (args && (name = fx_named(d->l->a, &args)))
-                tell_name(d, name);
-        }
-    }
+    if (!d->told)
+        tell_names(d);
     const int most = names_find(d->told, arena_strn(d->l->a, c->name, root));
     const char *first = "";
     for (int k = number + 1; k <= most; k++) {
@@ -2162,6 +2167,25 @@ ran_between(const struct dynamo *d, const char *name, int *before, int *behind)
         else if (other > number && *behind < 0)
             *behind = i;
     }
+}
+
+/* Whether it ran in a module of another class than the reader's, whose forward is its own. */
+static bool
+of_another_class(const struct dynamo *d, const struct group *g, const struct call *made)
+{
+    const int scope = made->scope, reader = lower_module(d->l, g->path ? g->path : "", g->type);
+    const char *type = d->l->p->modules[scope].type, *own = d->l->p->modules[reader].type;
+    return type && own && strcmp(type, own) != 0;
+}
+
+/* The maker of a slot again, called so. */
+static int
+maker_again(struct dynamo *d, const struct group *g, const char *name, int slot)
+{
+    d->again++;
+    slot = lost_duplicate(d, g, name, slot, NULL);
+    d->again--;
+    return slot;
 }
 
 /* What a call that runs again reads: made again, too, where the reader's line writes it more often than it was called,
@@ -2214,19 +2238,13 @@ operand_again(struct dynamo *d, const struct group *g, const struct call *reader
                         "the exporter merged %s with an equal call of this line, and perhaps %s, which a function made",
                         spelled_bare(reader->target), spelled_bare(m->target));
         const struct call *base = d->again && elsewhere ? viewed(p, m) : NULL;
-        const int reads_in = lower_module(d->l, g->path ? g->path : "", g->type);
-        const struct module *in = &p->modules[m->scope], *here = &p->modules[reads_in];
-        const bool another = in->type && here->type && strcmp(in->type, here->type) != 0; /* whose forward is its own */
-        if (base && !another && python_again(d->l->a, base->target, base->stack, stack))
+        if (base && !of_another_class(d, g, m) && python_again(d->l->a, base->target, base->stack, stack))
             graph_doubt(d->l->g, d->l->g->n[g->last].name, d->l->g->n[g->last].op, NULL,
                         "the exporter merged what this line reads of %s with an equal call of another line",
                         spelled_bare(base->target));
         return slot;
     }
-    d->again++;
-    slot = lost_duplicate(d, g, lost && *lost ? lost : spelled_root(d->l->a, m->target), slot, NULL);
-    d->again--;
-    return slot;
+    return maker_again(d, g, lost && *lost ? lost : spelled_root(d->l->a, m->target), slot);
 }
 
 /* Likewise, as numbers alone tell. */
@@ -2238,10 +2256,7 @@ counted_again(struct dynamo *d, const struct group *g, int slot)
     const char *lost = base ? left_out_behind(d, base) : NULL;
     if (!lost || !*lost || m->outs[0] != slot || d->again == MAX_DEPTH)
         return slot;
-    d->again++;
-    slot = lost_duplicate(d, g, m == base ? lost : spelled_root(d->l->a, m->target), slot, NULL);
-    d->again--;
-    return slot;
+    return maker_again(d, g, m == base ? lost : spelled_root(d->l->a, m->target), slot);
 }
 
 /* Two calls of the same numbers, one of which reads a detached tensor: the other one has its other operand detached, as
@@ -2719,7 +2734,7 @@ lost_duplicate(struct dynamo *d, const struct group *g, const char *name, int sl
     if (copied || (stack && find_runs(d, g, &p->calls[i], stack, &runs)))
         for (int k = 0; k < again.nargs; k++)
             locals_again(d, g, &runs, &again.args[k]);
-    int follows = -1; /* the slot that was made again as numbers tell, on the call's own line */
+    bool follows = false; /* what was made again as numbers tell, on the call's own line */
     for (int k = 0; k < again.nargs; k++) {
         struct param *q = again.args[k].kind == ARG_SLOT ? merged_param(d, g, (int)again.args[k].i,
                                                                         target_is(again.target, TARGET_VIEWS) &&
@@ -2733,7 +2748,7 @@ lost_duplicate(struct dynamo *d, const struct group *g, const char *name, int sl
         if (again.args[k].kind == ARG_SLOT && again.args[k].i == made.args[k].i &&
             (slot = counted_again(d, g, (int)again.args[k].i)) != again.args[k].i) {
             again.args[k].i = slot;
-            follows = slot;
+            follows = true;
         }
         if (again.args[k].kind == ARG_SLOT && again.args[k].i == made.args[k].i &&
             is_cast_of_more(d, group_maker(p, (int)again.args[k].i)))
@@ -2752,11 +2767,10 @@ lost_duplicate(struct dynamo *d, const struct group *g, const char *name, int sl
     ran_between(d, name, &before, &later);
     int first = p->ncalls;
     bool other = detach_other(d, g, &again);
-    bool unseen = !stack && !other && again.op && again.op->grad &&
+    bool unseen = !stack && !other && !counted && again.op && again.op->grad &&
                   !target_is(again.target, TARGET_VIEWS | TARGET_REORDERS) &&
                   read_beside(d->l->a, again.stack, reader->stack),
          early = false;
-    unseen &= !counted;
     if (unseen && strcmp(p->modules[made.scope].path, p->modules[again.scope].path) == 0) {
         assume_merged(p);
         early = setup_instead(d->l->s, ALTERNATIVE_MERGED);
@@ -2773,7 +2787,7 @@ lost_duplicate(struct dynamo *d, const struct group *g, const char *name, int sl
         group_move(d, first, i + 1);
     else if (!stack && counted)
         group_move(d, first, (before > i ? before : i) + 1);
-    else if (!stack && follows >= 0)
+    else if (!stack && follows)
         group_move(d, first, behind_operands(p, first, i + 1));
     else if (!stack && target_is(again.target, TARGET_VIEWS | TARGET_REORDERS) && reader->stack)
         p->calls[first].stack = NULL; /* of a line that is not known */
