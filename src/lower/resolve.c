@@ -2188,11 +2188,22 @@ maker_again(struct dynamo *d, const struct group *g, const char *name, int slot)
     return slot;
 }
 
+/* Whether a call ran on the line before that one, in one run of a function, so that no loop begins between them. */
+static bool
+line_before(struct arena *a, const char *stack, const char *line)
+{
+    while (count_frames(stack) > count_frames(line))
+        stack = fx_outer(a, stack);
+    return python_earlier(a, stack, line) && strcmp(fx_outer(a, stack), fx_outer(a, line)) == 0 &&
+           python_frame_line(python_inner(line)) - python_frame_line(python_inner(stack)) == 1 &&
+           !starts_with(fx_line(a, line), "for ") && !starts_with(fx_line(a, line), "while ");
+}
+
 /* What a call that runs again reads: made again, too, where the reader's line writes it more often than it was called,
- * in all rounds of a loop; where it is a subscript of what was one expression; or where a function that both lines call
- * made it. */
+ * in all rounds of a loop; where it is a subscript of what was one expression; where a function that both lines call
+ * made it; or where a round of a loop runs its line before the call's. */
 static int
-operand_again(struct dynamo *d, const struct group *g, const struct call *reader, int slot)
+operand_again(struct dynamo *d, const struct group *g, const struct call *reader, bool rounds, int slot)
 {
     const struct program *p = d->l->p;
     const struct call *m = group_maker(p, slot);
@@ -2229,6 +2240,13 @@ operand_again(struct dynamo *d, const struct group *g, const struct call *reader
                                    !(strchr(line, '[') && (picks(m->target) || picks(reader->target))));
     const char *lost = view ? NULL : left_out_behind(d, m);
     bool made = (part && strchr(line, '[')) || written > calls || round || shared || (lost && *lost);
+    if (!made && rounds && !lost && elsewhere && !within && !view && python_earlier(d->l->a, m->stack, before) &&
+        !(made = line_before(d->l->a, m->stack, before))) {
+        program_assume(d->l->p, ALTERNATIVE_MERGED,
+                       "what a loop's rounds read of a line before was made before the loop, unless that is the line "
+                       "right before");
+        made = setup_instead(d->l->s, ALTERNATIVE_MERGED);
+    }
     if (!made) {
         bool hidden = !lost && !view && !written && before && m->op && m->op->grad && strcmp(m->stack, stack) == 0 &&
                       !target_is(m->target, TARGET_COPIES) && strcmp(before, stack) == 0;
@@ -2292,11 +2310,15 @@ static int
 before_later(const struct dynamo *d, const struct group *g, int at)
 {
     const struct program *p = d->l->p;
-    const char *path = g->path ? g->path : "", *stack = p->calls[at].stack, *behind = d->l->g->n[g->last].stack;
-    for (; at > 0; at--) {
+    const char *path = g->path ? g->path : "", *stack = p->calls[at].stack, *reader = d->l->g->n[g->last].stack,
+               *behind = reader;
+    for (int left = reader ? python_times(fx_line(d->l->a, reader), g->target) : 0, reads = left; at > 0; at--) {
         const struct call *c = &p->calls[at - 1];
         if (!path_within(p->modules[c->scope].path, path) || !c->stack || !python_earlier(d->l->a, stack, c->stack) ||
             (behind && python_earlier(d->l->a, behind, c->stack)))
+            break;
+        left -= reads && strcmp(c->stack, reader) == 0 && strcmp(c->target, g->target) == 0;
+        if (reads && !left) /* all of a round is the reader's line */
             break;
         behind = c->stack;
     }
@@ -2721,7 +2743,8 @@ lost_duplicate(struct dynamo *d, const struct group *g, const char *name, int sl
         again.scope = lower_module(d->l, path, p->modules[p->calls[i].scope].type);
         stack = stack_again(d->l->a, &runs, again.stack);
     }
-    if (!stack && ran_behind(d, g, &p->calls[i]))
+    const bool rounds = !stack && ran_behind(d, g, &p->calls[i]);
+    if (rounds)
         stack = again.stack;
     if (stack) {
         again.stack = stack;
@@ -2744,7 +2767,7 @@ lost_duplicate(struct dynamo *d, const struct group *g, const char *name, int sl
             again.args[k].i = q->slot;
         else if (again.args[k].kind == ARG_SLOT && again.args[k].i == made.args[k].i && made.stack && reader->stack &&
                  (stack || strcmp(made.stack, reader->stack) == 0))
-            again.args[k].i = operand_again(d, g, &made, (int)again.args[k].i);
+            again.args[k].i = operand_again(d, g, &made, rounds, (int)again.args[k].i);
         if (again.args[k].kind == ARG_SLOT && again.args[k].i == made.args[k].i &&
             (slot = counted_again(d, g, (int)again.args[k].i)) != again.args[k].i) {
             again.args[k].i = slot;
@@ -2962,7 +2985,7 @@ lost_traceless(struct dynamo *d, const struct group *g, const char *name, int sl
             const struct call *before = group_maker(d->l->p, slot);
             if (before && spelled_after(name, before->target)) /* merged with it, or resolve_last's */
                 return slot;
-            slot = operand_again(d, g, NULL, slot);
+            slot = operand_again(d, g, NULL, false, slot);
             struct call *c = group_call(d, g, traceless[i].target, 1);
             c->args[0] = (struct arg){.kind = ARG_SLOT, .i = slot};
             if (traceless[i].list)

@@ -1530,6 +1530,22 @@ class M(nn.Module):
         return a - b
 """
 
+GATED = """class M(nn.Module):
+    "a loop's lines that read nothing of its rounds"
+    def __init__(self):
+        super().__init__()
+        self.a, self.g, self.o = nn.Linear(64, 256), nn.Linear(64, 256), nn.Linear(256, 256)
+    def forward(self, x):
+        h, e = torch.tanh(self.a(x)), self.g(x)
+        outs = []
+        for i in range(4):
+            gate = torch.sigmoid(e)
+            cand = gate * e
+            h = torch.tanh(self.o(h)) + cand
+            outs.append(h)
+        return torch.stack(outs, 1)
+"""
+
 
 def entry(inputs, targets, loss, name="M"):
     return f"Entry({name}, lambda b: ({inputs}, {targets}), lambda out, targets: {loss}, (4,), real_build=True)"
@@ -1695,6 +1711,7 @@ CASES = {  # name: (classes, entry, entry of the step where it is another, optio
         n: (text, entry(IMAGE, "None", "out.sum()"), None, ["--loss=sum"], steps.PRECISIONS)
         for n, text in (("skips", SKIPS), ("sampled", SAMPLED), ("halves", HALVES), ("plain_norm", PLAIN_NORM))
     },
+    "gated": (GATED, entry(X, "None", "out.sum()"), None, ["--loss=sum"], steps.PRECISIONS),
     "skipping": (SKIPPING, entry(X, "None", "out.sum()"), None, ["--loss=sum"], ("fp32",)),
     "states": (STATES, entry(X, "None", "out.sum()"), None, ["--loss=sum", "--freeze=enc.*"], steps.PRECISIONS),
     "messages": (
