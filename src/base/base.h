@@ -349,6 +349,7 @@ enum alternative {
     ALTERNATIVE_GRADIENTS, /* of what runs twice, one time of which may be under torch.no_grad */
     ALTERNATIVE_SQUARES,   /* by square, which is a power */
     ALTERNATIVE_LEFT,      /* likewise, or dropout of 0, of which a name is left */
+    ALTERNATIVE_CLONED,    /* what else left nothing but a name, where nothing else tells of dropout */
     ALTERNATIVE_BUFFERS,
     ALTERNATIVE_FOLDED,   /* the most that a buffer or parameter may be which became a constant */
     ALTERNATIVE_COMPUTED, /* of parameters, by constant folding, which left the result alone */

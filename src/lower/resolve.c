@@ -236,30 +236,29 @@ resolve_dropped(struct dynamo *d, const struct group *g, int slot)
     return drop_in_gap(d, g, slot, true);
 }
 
-static void
-doubt_name(struct dynamo *d, const struct group *g)
+/* Whether what left nothing but a name is taken for a copy. */
+static bool
+takes_copy(const struct dynamo *d, const char *what)
 {
-    const struct node *n = &d->l->g->n[g->last];
-    graph_doubt(d->l->g, n->name, n->op, NULL,
-                "a statement before this left nothing but a name: dropout in evaluation mode, or a copy");
+    program_assume(d->l->p, ALTERNATIVE_CLONED, "a statement that left nothing but a name was %s, and no copy", what);
+    return setup_instead(d->l->s, ALTERNATIVE_CLONED);
 }
 
 /* A statement of its own, whose result has a name of its own: x = dropout(x) is written so seldom where nothing else
  * tells of dropout that it may be a copy as well. What reorders is made contiguous. */
-static void
-doubt_clone(struct dynamo *d, const struct group *g, int tensor)
+static bool
+may_copy(const struct dynamo *d, const struct group *g, int tensor)
 {
-    struct lowering *l = d->l;
+    const struct lowering *l = d->l;
     const struct node *n = &l->g->n[g->last];
     int from = l->g->t[tensor].producer, at = from < 0 ? -1 : d->group_of[from], later = from;
     for (int i = 0; i < n->nin; i++)
         if (n->in[i] >= 0 && n->in[i] != tensor && l->g->t[n->in[i]].producer > later)
             later = l->g->t[n->in[i]].producer;
-    if (d->drops || from < 0 ||
-        (at >= 0 && (target_is(d->groups[at].target, TARGET_VIEWS | TARGET_REORDERS) ||
-                     !python_renames(l->a, l->g->n[from].stack, n->stack, later > from ? l->g->n[later].stack : NULL))))
-        return;
-    doubt_name(d, g);
+    return !d->drops && from >= 0 &&
+           (at < 0 ||
+            (!target_is(d->groups[at].target, TARGET_VIEWS | TARGET_REORDERS) &&
+             python_renames(l->a, l->g->n[from].stack, n->stack, later > from ? l->g->n[later].stack : NULL)));
 }
 
 /* Whether a line writes more clones than it has made, in the round of a loop that it is in: as often as it made what
@@ -372,37 +371,32 @@ resolve_clone(struct dynamo *d, const struct group *g, int tensor, bool copied)
                 : "a statement that left nothing but a name was dropout of 0, of what another module turned");
         views = own != setup_instead(l->s, ALTERNATIVE_LEFT);
     }
-    int slot = drops && !views ? drop_apart(d, g, tensor) : -1;
-    if (slot >= 0) {
-        doubt_clone(d, g, tensor);
-        return slot;
-    }
     const bool inside =
         !written && !views && !drops && read_before(l->p, l->slot_of[tensor]); /* a dropout is its maker's */
     const bool named = inside && maker && !target_is(maker->target, TARGET_VIEWS | TARGET_REORDERS) &&
                        !spelled(maker->target, ATTENDS), /* contiguous() of that leaves no name */
-        whole = named && d->trained;
-    if (named && !d->trained)
-        doubt_name(d, g);
+        whole = (named && (d->trained || takes_copy(d, "contiguous()"))) ||
+                (!written && !inside && !copy && may_copy(d, g, tensor) && takes_copy(d, "dropout"));
+    int slot = drops && !views && !whole ? drop_apart(d, g, tensor) : -1;
+    if (slot >= 0)
+        return slot;
     const int made_at = maker ? (int)(maker - l->p->calls) : -1;
     const int of = cloned ? cut_off(d, g, l->slot_of[tensor], there ? made : read) : l->slot_of[tensor];
     struct call *c = group_call(d, g,
                                 written || whole ? "aten.clone.default"
                                 : inside         ? "aten.contiguous.default"
                                                  : "aten.lost_clone.default",
-                                written || inside ? 1 : 3);
+                                written || inside || whole ? 1 : 3);
     c->args[0] = (struct arg){.kind = ARG_SLOT, .i = of};
     if (inside) /* a line of the function that calls the reader */
         c->stack = stack;
     slot = c->outs[0];
     const char *from_line = made_at < 0 ? NULL : l->p->calls[made_at].location, *by = c->location;
-    if (whole && from_line && by && strcmp(from_line, by) != 0) /* with what a function begins */
+    if (whole && inside && from_line && by && strcmp(from_line, by) != 0) /* with what a function begins */
         group_move(d, l->p->ncalls - 1, made_at + 1);
-    if (written || inside)
+    if (written || inside || whole)
         return slot;
     c->args[1] = BOOL(views);
-    if (!copy)
-        doubt_clone(d, g, tensor);
     c->args[2] = BOOL(drops);
     slot = c->outs[0];
     /* view() copies nothing: what was made contiguous before is a line of its own, or a function's */
