@@ -714,13 +714,13 @@ split_key(struct dynamo *d, const struct group *g, struct arg *args, int n)
     args[1].i = c->outs[0];
 }
 
-/* Along a dimension of a scalar PyTorch goes ways of its own, which no model takes on purpose. */
+/* Along a dimension of a scalar PyTorch goes ways of its own, which no model takes on purpose; but a view is one. */
 static void
 doubt_scalar(struct dynamo *d, const struct group *g, const struct aten *op, const struct arg *args, int n)
 {
     const struct graph *gr = d->l->g;
     int dim = op ? aten_arg(op, "dim") : -1;
-    if (dim < 1 || dim >= n || args[0].kind != ARG_SLOT || args[0].i < 0 ||
+    if (dim < 1 || dim >= n || args[0].kind != ARG_SLOT || args[0].i < 0 || target_is(g->target, TARGET_VIEWS) ||
         !(args[dim].kind == ARG_INT || (args[dim].kind == ARG_LIST && args[dim].n)))
         return;
     for (int k = 0; k < g->nnodes; k++)
@@ -1042,7 +1042,8 @@ writes_parts(const struct dynamo *d, const struct group *g)
     return any;
 }
 
-/* What was written through a view of all is turned back on the line of the write: that is the view's base. */
+/* What was written through a view of all is turned back on the line of the write: that is the view's base. A reshape
+ * that copied is none. */
 static void
 write_base(const struct dynamo *d, struct call *c)
 {
@@ -1052,7 +1053,7 @@ write_base(const struct dynamo *d, struct call *c)
                                   ? maker_of(d, &w->args[0])
                                   : NULL,
                       *base = part && target_is(part->target, view) ? maker_of(d, &part->args[0]) : NULL;
-    if (!base || c->nargs < 2 || base->rank != c->rank || c->rank < 0 ||
+    if (!base || (part->name && spelled(part->name, IS_COPY)) || c->nargs < 2 || base->rank != c->rank || c->rank < 0 ||
         memcmp(base->size, c->size, sizeof(*c->size) * (size_t)c->rank) != 0)
         return;
     c->op = aten_find(c->target = "aten.copy_slices");
