@@ -661,6 +661,37 @@ MODELS = {  # name: exporter, expression of self.op, inputs, result
         IDS,
         "self.b(y)",
     ),
+    "qwen2_audio_encoder": (
+        "dynamo",
+        "Positions.named('Qwen2AudioEncoder', 'embed_positions', nn.Embedding(300, 32).requires_grad_(False))",
+        IDS,
+        "self.b(y)",
+    ),
+    "voxtral_encoder": (
+        "dynamo",
+        "Positions.named('VoxtralEncoder', 'embed_positions', nn.Embedding(300, 32).requires_grad_(False))",
+        IDS,
+        "self.b(y)",
+    ),
+    "vit_mae_positions": (
+        "dynamo",
+        "Positions.named('ViTMAEEmbeddings', 'position_embeddings', vit_mae.ViTMAEEmbeddings(transformers.ViTMAEConfig("
+        "hidden_size=32, image_size=(8, 56), patch_size=8)).position_embeddings)",
+        ROWS,
+        "self.b(y)",
+    ),
+    "vit_mae_decoder": (
+        "dynamo",
+        "Positions.named('ViTMAEDecoder', 'decoder_pos_embed', nn.Parameter(torch.zeros(1, 8, 32), False))",
+        ROWS,
+        "self.b(y)",
+    ),
+    "patchtst_positions": (
+        "dynamo",
+        "patchtst.PatchTSTPositionalEncoding(transformers.PatchTSTConfig(d_model=32), 8)",
+        ROWS,
+        "self.b(y)",
+    ),
     "gpt_neo_attention": (
         "dynamo",
         "Masks(without(without(gpt_neo.GPTNeoSelfAttention(transformers.GPTNeoConfig(hidden_size=32, num_heads=2, "
@@ -862,6 +893,8 @@ from transformers.models.swin import modeling_swin as swin
 from transformers.models.swinv2 import modeling_swinv2 as swinv2
 from transformers.models.distilbert import modeling_distilbert as distilbert
 from transformers.models.led import modeling_led as led
+from transformers.models.patchtst import modeling_patchtst as patchtst
+from transformers.models.vit_mae import modeling_vit_mae as vit_mae
 from transformers.models.whisper import modeling_whisper as whisper
 from transformers.models.falcon import modeling_falcon as falcon
 from transformers.models.nemotron import modeling_nemotron as nemotron
@@ -904,6 +937,17 @@ class Apart(nn.Module):
 class WhisperEncoder(whisper.WhisperEncoder):
     def forward(self, x):
         return self.embed_positions(x)
+class Positions(nn.Module):
+    def __init__(self, key, table):
+        super().__init__()
+        self.key = key
+        setattr(self, key, table)
+    def forward(self, x):
+        table = getattr(self, self.key)
+        return table(x) if isinstance(table, nn.Module) else x + table
+    @classmethod
+    def named(cls, name, key, table):
+        return type(name, (cls,), {{}})(key, table)
 class Masks(nn.Module):
     def __init__(self, attention):
         super().__init__()
