@@ -967,7 +967,7 @@ class M(nn.Module):
         y = F.grid_sample(v, g.to(v.dtype), align_corners=False)
         return F.interpolate(y.float(), scale_factor=2.0, mode="bilinear").exp()
 """
-STATES = """
+LAST_STATES = """
 from types import SimpleNamespace
 class Layer(B):
     def forward(self, x):
@@ -1170,7 +1170,7 @@ class M(nn.Module):
         e = torch.cat([self.far(p[:, :, i], p[:, :, j]) for i in range(2) for j in range(2)], -1)
         return h + torch.sigmoid(self.b(e))
 """
-PICKED = """
+PICKED_ROWS = """
 def pick(nodes, idx):
     rows = idx.flatten(1).unsqueeze(-1).expand(-1, -1, nodes.size(2))
     return torch.gather(nodes, 1, rows).view(list(idx.shape) + [-1])
@@ -1546,6 +1546,34 @@ GATED = """class M(nn.Module):
         return torch.stack(outs, 1)
 """
 
+RESHAPED = """class M(nn.Module):
+    "what a reshape copied is scaled in place"
+    def __init__(self):
+        super().__init__()
+        self.q, self.k, self.o = nn.Linear(64, 128, bias=False), nn.Linear(64, 128, bias=False), nn.Linear(8, 8)
+    def forward(self, x):
+        q, k = self.q(x), self.k(x)
+        q = q.reshape(-1, 8, 4, 32).permute(0, 2, 1, 3).reshape(-1, 8, 32)
+        k = k.reshape(-1, 8, 4, 32).permute(0, 2, 1, 3).reshape(-1, 8, 32)
+        q *= 0.25
+        sim = torch.einsum("b i d, b j d -> b i j", q, k)
+        return self.o(sim.softmax(-1))
+"""
+
+GATHERED = """class M(nn.Module):
+    "a loss of one number with a dimension, as data parallel wants it, and neighbours that are searched for alone"
+    def __init__(self):
+        super().__init__()
+        self.a, self.b = nn.Linear(64, 256), nn.Linear(256, 64)
+    def forward(self, x):
+        h = self.a(x)
+        with torch.no_grad():
+            near = (h.unsqueeze(2) - h.unsqueeze(1)).square().sum(-1).topk(3, -1, largest=False)[1]
+        h = torch.stack([torch.gather(h, 1, near[..., i:i + 1].expand(-1, -1, 256)) for i in range(3)], 2)
+        loss = F.mse_loss(self.b(h.mean(2)), x)
+        return loss.unsqueeze(0)
+"""
+
 
 def entry(inputs, targets, loss, name="M"):
     return f"Entry({name}, lambda b: ({inputs}, {targets}), lambda out, targets: {loss}, (4,), real_build=True)"
@@ -1677,7 +1705,7 @@ CASES = {  # name: (classes, entry, entry of the step where it is another, optio
             ("backcast", BACKCAST),
             ("placed", PLACED),
             ("distances", DISTANCES),
-            ("picked", PICKED),
+            ("picked_rows", PICKED_ROWS),
             ("tabled", TABLED),
             ("apart", APART),
             ("snakes", SNAKES),
@@ -1712,8 +1740,10 @@ CASES = {  # name: (classes, entry, entry of the step where it is another, optio
         for n, text in (("skips", SKIPS), ("sampled", SAMPLED), ("halves", HALVES), ("plain_norm", PLAIN_NORM))
     },
     "gated": (GATED, entry(X, "None", "out.sum()"), None, ["--loss=sum"], steps.PRECISIONS),
+    "reshaped": (RESHAPED, entry(X, "None", "out.sum()"), None, ["--loss=sum"], steps.PRECISIONS),
+    "gathered": (GATHERED, entry(X, "None", "out.sum()"), None, ["--loss=sum"], ("fp32",)),
     "skipping": (SKIPPING, entry(X, "None", "out.sum()"), None, ["--loss=sum"], ("fp32",)),
-    "states": (STATES, entry(X, "None", "out.sum()"), None, ["--loss=sum", "--freeze=enc.*"], steps.PRECISIONS),
+    "states": (LAST_STATES, entry(X, "None", "out.sum()"), None, ["--loss=sum", "--freeze=enc.*"], steps.PRECISIONS),
     "messages": (
         MESSAGES,
         entry('{"x": torch.rand(b, 8, 64), "edges": torch.zeros(b, 2, 20, dtype=torch.long)}', "None", "out.sum()"),
