@@ -154,7 +154,10 @@ doubt_overwritten(const struct program *p)
     for (int i = 0; i < p->ncalls && !said; i++) {
         const struct call *c = &p->calls[i];
         struct call_reads r = {c};
-        for (int slot; (slot = next_read(&r)) >= 0 && !said; said = by[slot])
+        const bool puts_back = c->op && c->op->writes == WRITES_PART && c->nargs > 1 && c->args[0].kind == ARG_SLOT &&
+                               c->args[1].kind == ARG_SLOT && by[c->args[0].i] &&
+                               by[c->args[0].i]->outs[0] == c->args[1].i; /* what was written over all of it */
+        for (int slot; (slot = next_read(&r)) >= 0 && !said && !puts_back; said = by[slot])
             if (by[slot])
                 graph_doubt(p->graph, c->node, spelled_bare(c->target), "memlint.export",
                             "it reads what %s wrote over before: another tensor that the exporter merged with that one",

@@ -2215,7 +2215,8 @@ operand_again(struct dynamo *d, const struct group *g, const struct call *reader
         target_is(m->target, TARGET_CLONES | TARGET_COPIES) && !python_calls(line, "clone"))
         return (int)m->args[0].i;
     const int written = view || !own ? 0 : python_times(line, m->target), reads = python_times(line, g->target);
-    int calls = 0, read = reader && strcmp(reader->target, g->target) == 0;
+    int calls = elsewhere && strcmp(reader->target, m->target) == 0, /* the reader that is made there */
+        read = reader && strcmp(reader->target, g->target) == 0;
     for (int i = 0; i < p->ncalls && written; i++) {
         bool here = p->calls[i].stack && strcmp(p->calls[i].stack, stack) == 0;
         calls += here && strcmp(p->calls[i].target, m->target) == 0;

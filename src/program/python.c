@@ -3247,7 +3247,21 @@ hold_traced(const struct program *p, int *until)
     arena_free(a);
 }
 
-/* How many names the line binds that calls the innermost function of a stack. */
+/* Whether a value is more than what one call returns: "f(x) + x", "f(x)[0]", "f(x).transpose(0, 1)". */
+static bool
+goes_on(const struct bound *b)
+{
+    const char *p = b->value + strspn(b->value, " ");
+    char last = 0;
+    for (int open = 0; p < b->end && (open || python_name(p) || strchr(".([", *p)); p++) {
+        open += python_opens(*p);
+        last = *p;
+    }
+    return augments(b) || p < b->end || last != ')';
+}
+
+/* How many names the line binds that calls the innermost function of a stack, and to what that returns, as far as it
+ * shows: 0 where it makes more of it, as of a tensor. */
 static int
 names_given(struct arena *a, const char *stack)
 {
@@ -3256,7 +3270,8 @@ names_given(struct arena *a, const char *stack)
         caller = line;
         line = text;
     }
-    return read_line(a, caller).nbindings;
+    const struct spot s = read_line(a, caller);
+    return s.nbindings == 1 && s.whole && goes_on(&s.binding[0]) ? 0 : s.nbindings;
 }
 
 /* The first of two tensors that the call multiplies and that are no parameters; -1 none. */
