@@ -399,6 +399,7 @@ load_declared(struct graph *g, const Onnx__ValueInfoProto *p, int id)
     enum dtype dtype = DT_UNDEFINED;
     const char *wrap = "";
     load_type(g->arena, p->type, &dtype, &wrap, &t->declared_rank, &t->declared);
+    t->declared_dtype = dtype;
     if (!t->dtype) {
         t->dtype = dtype;
         t->wrap = wrap;

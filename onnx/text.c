@@ -557,6 +557,7 @@ value(struct text *t, struct graph *g, enum role role)
     } else if (typed) {
         to->declared_rank = x.rank;
         to->declared = x.dims;
+        to->declared_dtype = x.dtype;
         if (!to->dtype) {
             to->dtype = x.dtype;
             to->wrap = x.wrap;

@@ -51,6 +51,7 @@ struct tensor {
                                    * folded constant was computed of; NULL none */
     int declared_rank;            /* what value_info said, -1 nothing; shapes.c compares */
     struct dim *declared;
+    enum dtype declared_dtype;  /* likewise; undefined: nothing */
     bool contradicted;          /* value_info said something else than shapes.c found */
     const struct sequence *seq; /* a sequence whose elements are all known, else NULL */
     int nusers, *users;         /* nodes that read it, ascending, once each */

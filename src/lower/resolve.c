@@ -1568,7 +1568,9 @@ constant_made(struct dynamo *d, const struct group *g, const char *name, int ten
     }
     c = group_call(d, g, "aten.folded.default", 2);
     c->args[0] = (struct arg){.kind = ARG_TEXT, .s = was ? was->name : "empty.memory_format"};
-    c->args[1] = DTYPE(t->dtype);
+    /* int64 by float32 is float64 where a folder computes as NumPy does; what PyTorch made is stated beside */
+    const bool wider = dtypes[t->dtype].is_float && dtypes[t->declared_dtype].is_float;
+    c->args[1] = DTYPE(wider ? t->declared_dtype : t->dtype);
     c->name = name;
     lower_sizes(l, t, &c->rank, &c->size);
     for (int k = 0; k < g->nnodes; k++)
