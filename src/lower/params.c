@@ -241,6 +241,25 @@ folded_columns(struct dynamo *d, const struct group *g, const struct param *q, i
     return setup_instead(d->l->s, ALTERNATIVE_FOLDED) ? MOST_FOLDED / rows : 2; /* coordinates in an image */
 }
 
+/* What repeat_interleave reads along one dimension: its result, so much shorter there. The node reads what was folded of
+ * it, which is repeated already. False where that isn't known. */
+static bool
+sized_by_repeats(struct lowering *l, struct param *q, const struct aten *op, const struct arg *args, int nargs,
+                 int rank, const int64_t *size)
+{
+    const int at = op ? aten_arg(op, "repeats") : -1, along = op ? aten_arg(op, "dim") : -1;
+    if (at < 0 || at >= nargs || along < 0 || along >= nargs || args[at].kind != ARG_INT || args[at].i < 1 ||
+        args[along].kind != ARG_INT || rank < 1)
+        return false;
+    const int64_t dim = args[along].i + (args[along].i < 0 ? rank : 0);
+    if (dim < 0 || dim >= rank || size[dim] < 0 || size[dim] % args[at].i)
+        return false;
+    int64_t *own = arena_dup(l->a, size, sizeof(*size) * (size_t)rank);
+    own[dim] /= args[at].i;
+    params_sized(l, q, rank, own);
+    return true;
+}
+
 void
 params_size(struct dynamo *d, const struct group *g, const struct aten *op, const struct arg *args, int nargs, int rank,
             const int64_t *size)
@@ -293,6 +312,8 @@ params_size(struct dynamo *d, const struct group *g, const struct aten *op, cons
             params_sized(l, q, args[shape].n < 8 ? args[shape].n : 8, dims);
             continue;
         }
+        if (sized_by_repeats(l, q, op, args, nargs, rank, size))
+            continue;
         bool bias_of_conv = spelled(name, CONVOLVES) && i == 2; /* zero biases are removed from the node */
         if (spelled(name, SCALES) || bias_of_conv) {
             if (rank > 1)
