@@ -1380,6 +1380,21 @@ see_argument(struct tracer *t, int i, int level, struct sights *seen)
         see(t, seen, arg, len, given);
 }
 
+/* Whether the call is a view whose line ran before what it shows was written: made anew since, where it is read, with
+ * names that held others. */
+static bool
+viewed_before(const struct tracer *t, int i)
+{
+    const unsigned view = TARGET_VIEWS | TARGET_REORDERS;
+    const struct call *c = &t->p->calls[i], *of = c;
+    while (of && target_is(of->target, view) && of->nargs && of->args[0].kind == ARG_SLOT && of->args[0].i >= 0) {
+        const int maker = t->maker[of->args[0].i];
+        of = maker < 0 ? NULL : &t->p->calls[maker];
+    }
+    return of && of != c && (of->in_place || target_is(of->target, TARGET_WRITES)) && of->stack && c->stack &&
+           python_earlier(t->a, c->stack, of->stack);
+}
+
 static void
 read_sights(struct tracer *t)
 {
@@ -1392,8 +1407,8 @@ read_sights(struct tracer *t)
         bool writes = c->in_place || target_is(c->target, TARGET_WRITES);
         if (writes && c->nargs && c->args[0].kind == ARG_SLOT && c->args[0].i >= 0)
             t->object[c->outs[0]] = t->object[c->args[0].i];
-        const int n = t->stacks[i].n;
-        t->sights[i] = NEWN(t->a, struct sights, n + 1);
+        const int n = c->anew || viewed_before(t, i) ? 0 : t->stacks[i].n;
+        t->sights[i] = NEWN(t->a, struct sights, t->stacks[i].n + 1);
         for (int level = i ? parting(&t->stacks[i - 1], &t->stacks[i]) : 0; level < n - 1; level++)
             see_argument(t, i, level, &t->sights[i][level]);
         if (n)
