@@ -1877,13 +1877,54 @@ shares_frame(const struct stack *a, int level, const struct stack *b)
     return same;
 }
 
-/* Where a line has the first call's subscript, before the other's (-1) or behind it (1), "x[:, :4], x[:, 4:]"; 0
- * unknown. */
-static int
-order_in_line(struct arena *a, const char *line, const struct call *c, const struct call *other)
+/* Where a line writes what a call is, which runs there as the n-th of its operator; NULL unknown. */
+static const char *
+place_in_line(struct arena *a, const char *line, const struct call *c, int n)
 {
-    const char *at = python_subscript(a, c, line), *own = at ? python_subscript(a, other, line) : NULL;
-    return own ? (at > own) - (at < own) : 0;
+    const char *end = line + strlen(line);
+    const int times = times_written(line, end, c->target);
+    if (!times)
+        return python_subscript(a, c, line);
+    return n < times && !nested(line, c->target) ? written(line, end, c->target, n) : NULL;
+}
+
+/* How many calls before that one are the line's, of its operator. */
+static int
+made_in_line(const struct program *p, int i)
+{
+    int n = 0;
+    for (const struct call *c = p->calls; c < p->calls + i; c++)
+        n += c->stack && strcmp(c->stack, p->calls[i].stack) == 0 && strcmp(c->target, p->calls[i].target) == 0;
+    return n;
+}
+
+/* Behind the brackets of what a line writes there. */
+static const char *
+brackets_end(const char *at)
+{
+    int open = 0;
+    at += strcspn(at, "([");
+    do
+        open += python_opens(*at);
+    while (*at && (at++, open));
+    return at;
+}
+
+/* Where a line has call i, before the last one's view (-1) or behind it (1), "x[:, :4], x[:, 4:]" and "x[:, 1:] +
+ * y.mean()"; 0 unknown. */
+static int
+order_in_line(struct tracer *t, const struct spot *s, const struct stack *other, int level, int i)
+{
+    const struct program *p = t->p;
+    const char *view = place_in_line(t->a, s->text, &p->calls[p->ncalls - 1], made_in_line(p, p->ncalls - 1)),
+               *module = path_last(other->at[level].calls), *at = NULL;
+    if (!view || strstr(s->text, " for ") || strstr(s->text, " if "))
+        return 0;
+    if (other->n == level + 1)
+        at = place_in_line(t->a, s->text, &p->calls[i], made_in_line(p, i));
+    else if (*module && (at = python_calls(s->text, module)) && python_calls(at, module))
+        at = NULL;
+    return !at || at == view ? 0 : at < view ? -1 : at >= brackets_end(view);
 }
 
 int
@@ -1893,6 +1934,7 @@ python_place(const struct program *p, int from)
     int place = from, last = p->ncalls - 1;
     struct stack s = read_stack(&t, &p->calls[last]);
     bool late = true;
+    t.maker = program_makers(p, t.a);
     for (int i = last - 1; i >= 0 && s.n; i--) {
         struct stack o = read_stack(&t, &p->calls[i]);
         if (!o.n)
@@ -1903,8 +1945,8 @@ python_place(const struct program *p, int from)
         if (level < 0 || (level < s.n - 1 && o.at[level].line == s.at[level].line)) /* before the function began */
             break;
         int line = o.at[level].line;
-        const int order = line == s.at[level].line && i < from
-                              ? order_in_line(t.a, s.at[level].text, &p->calls[i], &p->calls[last])
+        const int order = line == s.at[level].line && i < from && level == s.n - 1
+                              ? order_in_line(&t, &s.at[level], &o, level, i)
                               : 0;
         if (order < 0)
             break;
@@ -1912,14 +1954,19 @@ python_place(const struct program *p, int from)
             place = i;
             continue;
         }
-        if (p->calls[i].anew && makes_one_of(&p->calls[i], &p->calls[from], &p->calls[last + 1]))
+        const bool made = makes_one_of(&p->calls[i], &p->calls[from], &p->calls[last + 1]);
+        if (p->calls[i].anew && made)
             break;
+        if (late && i < from && !made && p->calls[i].anew != ANEW_FIRST && viewed_before(&t, i)) {
+            place = i; /* right before its reader */
+            continue;
+        }
         late &= line > s.at[level].line || i >= from;
         if (!late && place == from)
             break;
         place = late && i < from ? i : place;
         if (line == s.at[level].line || (line > s.at[level].line && !o.at[level].whole) ||
-            (line > s.at[level].line && makes_one_of(&p->calls[i], &p->calls[from], &p->calls[last + 1]))) {
+            (line > s.at[level].line && made)) {
             place = from;
             break;
         }
