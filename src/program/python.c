@@ -2169,6 +2169,29 @@ binds_in_head(const struct tracer *t, int i, int level)
     return before && !room && seen + 1 == UINT64_C(2) << lines;
 }
 
+/* Whether the line of call i is all of a loop's body, and has in each round another tensor by that name, each of which
+ * was made before the loop: "for y in list: x = x + y". */
+static bool
+goes_through(const struct tracer *t, int i, int level, const char *name)
+{
+    int first = i, n = 0, before = -1;
+    while (first > 0 && parting(&t->stacks[first - 1], &t->stacks[i]) > level)
+        first--;
+    for (int k = first; k < t->p->ncalls && round_at(t, k, level) && parting(&t->stacks[k], &t->stacks[i]) > level;
+         k++) {
+        const struct sights *seen = &t->sights[k][level];
+        for (const struct sight *s = seen->of; s && s < seen->of + seen->n; s++) {
+            if (strcmp(s->name, name) != 0 || s->slot == before)
+                continue;
+            if (t->maker[s->slot] >= first)
+                return false;
+            before = s->slot;
+            n++;
+        }
+    }
+    return n > 1;
+}
+
 /* What the reader's line calls a tensor whose own name is another tensor's by then: where that is a loop's variable, it
  * is in a list, which the loop goes through, and which its function has until it returns. Else `end`. */
 static int
@@ -2178,7 +2201,8 @@ looped_end(struct tracer *t, int user, int level, int end, const char **by)
     const struct sights *seen = &t->sights[user][level];
     for (const struct sight *at = seen->of; at && at < seen->of + seen->n; at++)
         if (at->slot == t->slot && !t->stacks[user].borrowed && s->whole && !binds(s, at->name) &&
-            !bound_before(t, user, level, at->name, NULL) && binds_in_head(t, user, level)) {
+            !bound_before(t, user, level, at->name, NULL) &&
+            (goes_through(t, user, level, at->name) || binds_in_head(t, user, level))) {
             *by = arena_str(t->p->arena, at->name);
             return t->stacks[user].end[level];
         }
