@@ -126,6 +126,11 @@ struct dynamo {
         const char *in, *module; /* the frames around that run, and the module that ran */
         int slot, again;
     } * remade; /* what another run of a function made again */
+    int nsplits, cap_splits;
+    struct split {
+        int first, number; /* slot of the file's first part, and the number of that one's name */
+        const int *outs;
+    } * splits; /* those that are read, equal ones of which the file has one */
     int norigins, cap_origins;
     struct origin {
         int slot, tensor;
@@ -243,6 +248,8 @@ int group_inputs(const struct dynamo *d, const struct group *g, const struct arg
 bool group_same_statement(const struct dynamo *d, int a, int b); /* nodes */
 /* The call that made a slot; NULL none. */
 const struct call *group_maker(const struct program *p, int64_t slot);
+/* Whether what the call reads was written in place, or is a view of what was. */
+bool group_of_written(const struct program *p, const struct call *c);
 /* A call that stands where the node says, in the module of that path and class. */
 struct call *group_placed(struct lowering *l, const struct node *n, const char *path, const char *type,
                           const char *target, int nargs);

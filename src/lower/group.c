@@ -278,3 +278,11 @@ group_maker(const struct program *p, int64_t slot)
     p->made[slot] = at;
     return at < 0 ? NULL : &p->calls[at];
 }
+
+bool
+group_of_written(const struct program *p, const struct call *c)
+{
+    while (c && target_is(c->target, TARGET_VIEWS | TARGET_REORDERS))
+        c = c->args[0].kind == ARG_SLOT ? group_maker(p, c->args[0].i) : NULL;
+    return c && (c->in_place || target_is(c->target, TARGET_WRITES));
+}

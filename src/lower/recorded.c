@@ -1089,15 +1089,6 @@ doubt_made_anew(const struct dynamo *d, const struct group *g, const struct call
                     "a view of what was written in place was made on a line that left nothing: when is not known");
 }
 
-/* Whether what the call reads was written in place, or is a view of what was. */
-static bool
-of_written(const struct program *p, const struct call *c)
-{
-    while (c && target_is(c->target, TARGET_VIEWS | TARGET_REORDERS))
-        c = c->args[0].kind == ARG_SLOT ? group_maker(p, c->args[0].i) : NULL;
-    return c && (c->in_place || target_is(c->target, TARGET_WRITES));
-}
-
 /* Whether both are the same view, of whatever. */
 static bool
 alike(const struct call *a, const struct call *b)
@@ -1165,7 +1156,7 @@ put_where_written(struct dynamo *d, const struct group *g, int from)
 {
     struct program *p = d->l->p;
     struct call *c = &p->calls[p->ncalls - 1];
-    bool view = target_is(c->target, TARGET_VIEWS | TARGET_REORDERS) && of_written(p, c);
+    bool view = target_is(c->target, TARGET_VIEWS | TARGET_REORDERS) && group_of_written(p, c);
     if (view && made_before(d, g, c)) {
         const struct call *w = maker_of(d, &c->args[0]);
         const int same = anew_already(p, c);

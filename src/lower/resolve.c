@@ -2682,6 +2682,62 @@ called_again(const struct program *p, const struct call *made, const char *name)
     return NULL;
 }
 
+/* How many parts of that call the group reads. */
+static int
+parts_read(const struct dynamo *d, const struct group *g, const struct call *c)
+{
+    int n = 0;
+    for (int k = 0; k < c->nouts; k++) {
+        bool read = false;
+        for (int i = 0; i < g->nnodes && !read; i++) {
+            const struct node *node = &d->l->g->n[g->nodes[i]];
+            for (int e = 0; e < node->nin && !read; e++)
+                read = node->in[e] >= 0 && d->l->slot_of[node->in[e]] == c->outs[k];
+        }
+        n += read;
+    }
+    return n;
+}
+
+/* Of equal splits the file has one, without a text. Their parts are numbered as the program was traced, "getitem_2" and
+ * "getitem_3" behind "getitem" and "getitem_1", and anew where what they show was written: that of the split of that
+ * name. -1: it is no such part. */
+static int
+lost_split(struct dynamo *d, const struct group *g, const char *name, int slot)
+{
+    struct program *p = d->l->p;
+    const struct call *c = group_maker(p, slot);
+    int number, nth = 0;
+    if (!c || c->stack || c->nouts < 2 || !target_named(c->target, "split") || !spelled_as(name, "getitem") ||
+        group_of_written(p, c) || parts_read(d, g, c) != 1)
+        return -1;
+    while (nth < c->nouts && c->outs[nth] != slot)
+        nth++;
+    numbered(name, &number);
+    if ((number -= nth) < 0)
+        return -1;
+    const int first = c->outs[0];
+    int at = p->ncalls;
+    bool any = false;
+    for (const struct split *s = d->splits; s < d->splits + d->nsplits; s++) {
+        if (s->first != first)
+            continue;
+        if (abs(s->number - number) < c->nouts) /* parts that nobody reads may have no number */
+            return s->outs[nth];
+        const int other = (int)(group_maker(p, s->outs[0]) - p->calls);
+        at = s->number > number && other < at ? other : at;
+        any = true;
+    }
+    struct call again = *c;
+    if (any) {
+        lower_results(d->l, &again, again.nouts);
+        *PUSH(d->l->a, p->calls, p->ncalls, p->cap_calls) = again;
+        group_move(d, p->ncalls - 1, at);
+    }
+    *PUSH(d->l->a, d->splits, d->nsplits, d->cap_splits) = (struct split){first, number, again.outs};
+    return again.outs[nth];
+}
+
 /* The same call again: duplicates were merged in the file, but both ran. Results of calls that return several are
  * getitem, whatever was called; was: what the file calls the one that is read, NULL unknown. */
 static int
@@ -2705,6 +2761,9 @@ lost_duplicate(struct dynamo *d, const struct group *g, const char *name, int sl
         if (twin)
             return twin->outs[nth];
     }
+    const int part = lost_split(d, g, name, slot);
+    if (part >= 0)
+        return part;
     if (!maker || maker->outs[nth] != slot || (!item && !spelled_after(name, maker->target))) {
         int norm = maker && target_named(maker->target, "_weight_norm_interface") ? norm_again(d, g, name) : -1;
         return norm >= 0 ? norm : resolve_identity(d, g, name, slot);
