@@ -2589,6 +2589,37 @@ writes_parts(const char *text)
     return strstr(text, "chunk(") || strstr(text, "split(");
 }
 
+/* Behind which of the calls from its maker on call i ran, which takes a tensor apart, as line numbers leave its
+ * statement room at one place alone before call `user`; -1 at none or several, and where a line does so itself, but for
+ * those of equal calls, which ran before. */
+static int
+room_for_parts(struct tracer *t, int i, int user, int level, int in)
+{
+    const struct call *calls = t->p->calls;
+    const struct stack u = read_stack(t, &calls[user]);
+    int room = -1, behind = -1, line = u.at[level].line, unknown = 0;
+    for (int k = i - 1; k >= 0; k--) {
+        const struct stack s = read_stack(t, &calls[k]);
+        if (!s.n && calls[k].nouts > 1 && next_read(&(struct call_reads){&calls[k]}) == in) {
+            behind = behind < 0 ? k : behind;
+            unknown--;
+            continue;
+        }
+        if (!inside(&u, level, &s) || s.at[level].line > line)
+            return -1;
+        const bool gap = line > s.at[level].line + 1 && s.at[level].whole;
+        if (gap && room >= 0)
+            return -1;
+        room = gap ? k : room;
+        unknown += line != s.at[level].line && writes_parts(s.at[level].text);
+        line = s.at[level].line;
+        for (int m = 0; m < calls[k].nouts; m++)
+            if (calls[k].outs[m] == in)
+                return unknown > 0 ? -1 : room < 0 || behind < room ? room : behind;
+    }
+    return -1;
+}
+
 /* Where call i, which has no stack, ran if the line of the call that reads it takes nothing apart: before the calls of
  * that line, or right behind what made its tensor, where *either says that both may be: `early` asks for the latter.
  * Where a function out of sight reads it, that takes it apart, too. */
@@ -2602,6 +2633,9 @@ place_of_parts(struct tracer *t, int i, int user, bool early, bool *either)
     level -= level > 0 && python_in_torch(calls[user].stack);
     if (level < 0 || writes_parts(u.at[level].text))
         return i;
+    const int room = room_for_parts(t, i, user, level, in);
+    if (room >= 0)
+        return room + 1;
     for (int k = i - 1; k >= 0; k--) {
         const struct stack s = read_stack(t, &calls[k]);
         for (int m = 0; m < calls[k].nouts; m++)
