@@ -1924,6 +1924,16 @@ adds_up(const char *line)
     return sum && (sum - line == 4 || !strchr("._", sum[-5])) ? sum : NULL;
 }
 
+/* Whether the group's line reads a variable, "y.mean()", that neither it nor the maker's line binds: a line that left
+ * nothing has made it. */
+static bool
+reads_unbound(const struct dynamo *d, const struct group *g, const char *made, const char *read)
+{
+    struct arena *a = d->l->a;
+    const char *name = python_operand(a, read, g->target);
+    return name && !python_binds(a, read, name) && !python_binds(a, made, name);
+}
+
 /* The stack of the line that makes a call's operand, where the call ran on it: "1 / x" is x.reciprocal() * 1,
  * __rtruediv__ in torch/_tensor.py; that line writes it, "y = (x + h) / 1.0"; or neither does, "x = x / 1.0" in
  * between, which binds as that line does. NULL: on its reader's. */
@@ -2005,6 +2015,8 @@ resolve_identity(struct dynamo *d, const struct group *g, const char *name, int 
     const char *made = m && m->stack && c->stack ? makers_line(d, g, m, c) : NULL;
     if (made)
         c = behind_maker(d, m, made);
+    else if (m && m->stack && c->stack && reads_unbound(d, g, fx_line(d->l->a, m->stack), fx_line_at(d, g->last)))
+        c->stack = NULL;
     struct param *q = learned_number(d, g, name);
     bool left = q && !read_here(d, g, q, "* ", "") && !read_here(d, g, q, "+ ", "");
     c->args[left] = (struct arg){.kind = ARG_SLOT, .i = slot};

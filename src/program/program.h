@@ -266,6 +266,10 @@ int python_line(const struct program *p, int slot, const char *stack, const char
                 const char **line);
 /* Whether a line is one statement whose value is what that method, without arguments, makes at its end. */
 bool python_closes(struct arena *a, const char *line, const char *name);
+/* The variable that a line's only such operator reads first, "x" of "x.mean()" and of "mean(x)"; NULL none. */
+const char *python_operand(struct arena *a, const char *line, const char *target);
+/* Whether a line binds that name. */
+bool python_binds(struct arena *a, const char *line, const char *name);
 /* Whether a line writes that operator: "aten.add.Tensor" as "add(", "add_(" or " + ". */
 bool python_writes(const char *line, const char *target);
 int python_times(const char *line, const char *target); /* and how often */

@@ -1739,6 +1739,28 @@ python_variable(struct arena *a, const char *line)
     return name ? arena_strn(a, name, len) : NULL;
 }
 
+bool
+python_binds(struct arena *a, const char *line, const char *name)
+{
+    const struct spot s = read_line(a, line);
+    return binds(&s, name);
+}
+
+const char *
+python_operand(struct arena *a, const char *line, const char *target)
+{
+    const char *end = line + strlen(line),
+               *at = times_written(line, end, target) == 1 ? written(line, end, target, 0) : NULL, *name = NULL;
+    size_t len = 0;
+    char before = '.';
+    if (at && at > line && at[-1] == '.')
+        name = variable_before(line, at - 1, &len, &before);
+    if (name)
+        return strchr(".)]", before) ? NULL : arena_strn(a, name, len);
+    const char *open = at && isalpha((unsigned char)*at) ? strchr(at, '(') : NULL;
+    return open && (len = variable_at(open + 1)) && strchr(",)", open[1 + len]) ? arena_strn(a, open + 1, len) : NULL;
+}
+
 const char *
 python_passed(struct arena *a, const char *line, const char *reader)
 {
