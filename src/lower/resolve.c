@@ -2750,6 +2750,22 @@ lost_split(struct dynamo *d, const struct group *g, const char *name, int slot)
     return again.outs[nth];
 }
 
+/* Whether the reader's line writes an operator more often than it was called there, and will be. */
+static bool
+writes_unmade(const struct dynamo *d, const struct group *g, const char *target)
+{
+    const struct program *p = d->l->p;
+    const char *stack = d->l->g->n[g->last].stack;
+    const int written = stack && !python_in_torch(stack) ? python_times(fx_line(d->l->a, stack), target) : 0;
+    int calls = 0;
+    for (int i = 0; i < p->ncalls && written; i++)
+        calls += p->calls[i].stack && strcmp(p->calls[i].target, target) == 0 && strcmp(p->calls[i].stack, stack) == 0;
+    for (int i = d->group_of[g->last]; i < d->ngroups && written; i++)
+        calls += !d->groups[i].done && strcmp(d->groups[i].target, target) == 0 &&
+                 group_same_statement(d, g->last, d->groups[i].last);
+    return written > calls;
+}
+
 /* The same call again: duplicates were merged in the file, but both ran. Results of calls that return several are
  * getitem, whatever was called; was: what the file calls the one that is read, NULL unknown. */
 static int
@@ -2801,6 +2817,8 @@ lost_duplicate(struct dynamo *d, const struct group *g, const char *name, int sl
                   python_shares(d->l->a, fx_line(d->l->a, again.stack), fx_line(d->l->a, reader->stack)) &&
                   !python_writes(fx_line(d->l->a, again.stack), again.target);
     if (!stack && inside && !counted) /* what a function of both lines begins with: each of its calls makes its own */
+        stack = reader->stack;
+    if (!stack && !counted && writes_unmade(d, g, again.target))
         stack = reader->stack;
     if (!stack && in_another(d, g, maker)) /* of its class: the line ran there, too */
         stack = again.stack;
