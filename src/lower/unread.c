@@ -464,10 +464,11 @@ find_loops(const struct program *p, struct arena *a, struct loop **loops)
 {
     int n = 0, cap = 0, nopen = 0, cap_open = 0, *open = NULL;
     struct loop *o = NULL;
-    const char **was = NULL;
+    int was = -1;
     for (int i = 0; i < p->ncalls; i++) {
-        const char **now = p->calls[i].frames, **before = was;
-        was = now ? now : was;
+        const int from = was;
+        const char **now = p->calls[i].frames, **before = from < 0 ? NULL : p->calls[from].frames;
+        was = now ? i : was;
         if (!now || !before || now == before)
             continue;
         const int k = part_at(before, now);
@@ -476,7 +477,8 @@ find_loops(const struct program *p, struct arena *a, struct loop **loops)
         for (const struct loop *last; nopen; nopen--)
             if ((last = &o[open[nopen - 1]])->level < k || (last->level == k && line >= last->line))
                 break;
-        if (!same || line >= python_frame_line(before[k]))
+        if (!same || line >= python_frame_line(before[k]) ||
+            python_goes_on(a, python_text(a, p->calls[i].stack, k), python_text(a, p->calls[from].stack, k)))
             continue;
         int at = nopen;
         while (at && (o[open[at - 1]].level != k || o[open[at - 1]].line != line))

@@ -370,6 +370,7 @@ path_in(struct frames *f, struct path *around, const struct spot *s)
 }
 
 static const char *next_name_read(const struct spot *s, const char *p, size_t *len);
+static const char *next_frame(struct arena *a, const char **at, const char **text);
 static int mentions(const struct spot *s, const char *name);
 static unsigned inners_in(const char *text);
 
@@ -1737,6 +1738,23 @@ python_variable(struct arena *a, const char *line)
     size_t len;
     const char *name = next_name_read(&s, line, &len);
     return name ? arena_strn(a, name, len) : NULL;
+}
+
+const char *
+python_text(struct arena *a, const char *stack, int level)
+{
+    const char *text = "";
+    for (int i = 0; i <= level; i++)
+        if (!next_frame(a, &stack, &text))
+            return "";
+    return text;
+}
+
+bool
+python_goes_on(struct arena *a, const char *line, const char *later)
+{
+    const struct spot s = read_line(a, later);
+    return *line && !python_complete(line) && !(s.whole && s.nbindings);
 }
 
 bool
