@@ -2792,10 +2792,18 @@ given_name(struct tracer *t, int i, int level)
     return NULL;
 }
 
+/* Whether neither line writes that operator, which no copy or view is: it is a statement between them. */
+static bool
+written_apart(const char *target, const struct spot *maker, const struct spot *reader)
+{
+    return !target_is(target, TARGET_COPIES | TARGET_VIEWS | TARGET_REORDERS | TARGET_KEEPS) &&
+           !python_writes(maker->text, target) && !python_writes(reader->text, target);
+}
+
 /* A call that the exporter lost has the frames that its input's maker and its reader share. Its statement is taken for
  * the maker's, unless it parts a tensor and that line does not (then it is the reader's, where this takes something
  * apart or calls a function that reads it, or a line that nothing is known of), the reader's line calls a module that
- * nothing else shows, or it calls the result by a name of its own. */
+ * nothing else shows, it calls the result by a name of its own, or neither writes the operator. */
 static void
 borrow_stack(struct tracer *t, int from, int reader, bool parts, struct stack *s)
 {
@@ -2833,7 +2841,7 @@ borrow_stack(struct tracer *t, int from, int reader, bool parts, struct stack *s
         s->at = m->at;
     }
     const char *name = NULL, *own = !elsewhere && beside ? given_name(t, from, n) : NULL;
-    if (own && !mentions(&r->at[n], own))
+    if (own && (!mentions(&r->at[n], own) || written_apart(t->p->calls[s - t->stacks].target, &m->at[n], &r->at[n])))
         name = lost_name(t, reader, n);
     if (!elsewhere && !name)
         return;
