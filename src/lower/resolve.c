@@ -247,7 +247,7 @@ takes_copy(const struct dynamo *d, const char *what)
 /* A statement of its own, whose result has a name of its own: x = dropout(x) is written so seldom where nothing else
  * tells of dropout that it may be a copy as well. What reorders is made contiguous. */
 static bool
-may_copy(const struct dynamo *d, const struct group *g, int tensor)
+may_copy(const struct dynamo *d, const struct group *g, int tensor, bool views)
 {
     const struct lowering *l = d->l;
     const struct node *n = &l->g->n[g->last];
@@ -255,9 +255,10 @@ may_copy(const struct dynamo *d, const struct group *g, int tensor)
     for (int i = 0; i < n->nin; i++)
         if (n->in[i] >= 0 && n->in[i] != tensor && l->g->t[n->in[i]].producer > later)
             later = l->g->t[n->in[i]].producer;
+    const unsigned exempt = views ? TARGET_VIEWS | TARGET_REORDERS : TARGET_KEEPS | TARGET_REORDERS;
     return !d->drops && from >= 0 &&
            (at < 0 ||
-            (!target_is(d->groups[at].target, TARGET_VIEWS | TARGET_REORDERS) &&
+            (!target_is(d->groups[at].target, exempt) &&
              python_renames(l->a, l->g->n[from].stack, n->stack, later > from ? l->g->n[later].stack : NULL)));
 }
 
@@ -376,7 +377,7 @@ resolve_clone(struct dynamo *d, const struct group *g, int tensor, bool copied)
     const bool named = inside && maker && !target_is(maker->target, TARGET_VIEWS | TARGET_REORDERS) &&
                        !spelled(maker->target, ATTENDS), /* contiguous() of that leaves no name */
         whole = (named && (d->trained || takes_copy(d, "contiguous()"))) ||
-                (!written && !inside && !copy && may_copy(d, g, tensor) && takes_copy(d, "dropout"));
+                (!written && !inside && !copy && may_copy(d, g, tensor, views) && takes_copy(d, "dropout"));
     int slot = drops && !views && !whole ? drop_apart(d, g, tensor) : -1;
     if (slot >= 0)
         return slot;
