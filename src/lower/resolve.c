@@ -3281,6 +3281,18 @@ lost_scaled(struct dynamo *d, const struct group *g, const char *name, int posit
     return c->outs[0];
 }
 
+/* Whether a node of the group has the tensor for two operands. */
+static bool
+reads_twice(const struct dynamo *d, const struct group *g, int tensor)
+{
+    bool twice = false;
+    for (int k = 0; k < g->nnodes && !twice; k++) {
+        const struct node *n = &d->l->g->n[g->nodes[k]];
+        twice = n->nin > 1 && n->in[0] == tensor && n->in[1] == tensor;
+    }
+    return twice;
+}
+
 /* The slot for a name that no call defined; -1 when it is no tensor of the step (a symbolic size). */
 static int
 resolve_lost(struct dynamo *d, const struct group *g, const char *name, int position, int *spare, int nspare, int *used)
@@ -3310,7 +3322,9 @@ resolve_lost(struct dynamo *d, const struct group *g, const char *name, int posi
         if (q)
             return traceless ? lost_traceless(d, g, name, q->slot) : q->slot;
     }
-    if (*used >= nspare) {
+    if (nspare == 1 && *used && spelled_as(name, "getitem") && reads_twice(d, g, spare[0])) {
+        t = spare[0];
+    } else if (*used >= nspare) {
         const struct aten *was = aten_find(spelled_stem(l->a, name));
         int inside = made_here(d, g, was) ? -1 : lost_interior(d, g, position);
         t = inside < 0 ? twin_constant(d, g, name) : -1;
