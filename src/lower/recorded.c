@@ -1062,6 +1062,29 @@ write_base(const struct dynamo *d, struct call *c)
     c->nargs = 2;
 }
 
+/* "x.mT[:, 0] = y" is written into x: what was turned for that, the last call turns back on its line. */
+static bool
+written_through(struct dynamo *d, struct group *g)
+{
+    struct program *p = d->l->p;
+    const struct call *c = &p->calls[p->ncalls - 1];
+    struct call *w = target_is(c->target, TARGET_REORDERS) ? maker_of(d, &c->args[0]) : NULL;
+    if (!w || !target_is(w->target, TARGET_WRITES) || !w->stack || !c->stack || strcmp(w->stack, c->stack) != 0)
+        return false;
+    const struct call *part = maker_of(d, &w->args[0]),
+                      *base = part && strcmp(part->target, c->target) == 0 ? maker_of(d, &part->args[0]) : NULL;
+    if (!base || base->rank != c->rank || c->rank < 0 ||
+        memcmp(base->size, c->size, sizeof(*c->size) * (size_t)c->rank) != 0)
+        return false;
+    w->args[0] = part->args[0];
+    w->rank = c->rank;
+    w->size = c->size;
+    p->ncalls--;
+    g->call = (int)(w - p->calls);
+    group_define(d, g, group_output(d, g), w->outs[0]);
+    return true;
+}
+
 /* Such a view that a line reads which takes nothing apart was made by a line that is lost: of a gradient's order the
  * file says nothing then. */
 static void
@@ -1362,6 +1385,7 @@ recorded_call(struct dynamo *d, struct group *g)
     write_base(d, &l->p->calls[l->p->ncalls - 1]);
     group_define(d, g, out, resolve_last(d, g, slot, false));
     define_items(d, g, &l->p->calls[g->call]);
-    put_where_written(d, g, first);
+    if (!written_through(d, g))
+        put_where_written(d, g, first);
     return missing;
 }
