@@ -1357,7 +1357,16 @@ see_names(struct tracer *t, int i, struct sights *seen)
     }
 }
 
-/* "self.layer(x)": the variable is what the first call of the module, call i, reads of what was made before. */
+/* Behind "()" of a method without arguments, ".float()"; else the text itself. */
+static const char *
+behind_call(const char *p)
+{
+    const char *end = *p == '.' ? p + 1 + python_name(p + 1) : p;
+    return end > p && end[0] == '(' && end[1] == ')' ? end + 2 : p;
+}
+
+/* "self.layer(x)": the variable is what the first call of the module, call i, reads of what was made before; that of
+ * "self.layer(x.float())" too, where it left no call. */
 static void
 see_argument(struct tracer *t, int i, int level, struct sights *seen)
 {
@@ -1367,13 +1376,14 @@ see_argument(struct tracer *t, int i, int level, struct sights *seen)
     const struct arg *given = NULL;
     size_t len;
     int slot;
-    if (!arg || python_calls(arg, module) || !(len = variable_at(arg)) || arg[len] != ')')
+    if (!arg || python_calls(arg, module) || !(len = variable_at(arg)) || *behind_call(arg + len) != ')')
         return;
     for (struct call_reads r = {&t->p->calls[i]}; (slot = next_read(&r)) >= 0;) {
         const int from = t->maker[slot];
         if (from < 0 || (given && slot == given->i))
             continue;
-        if (from > i || given || t->stacks[from].borrowed || target_is(t->p->calls[from].target, TARGET_COPIES))
+        if (from > i || given || t->stacks[from].borrowed || target_is(t->p->calls[from].target, TARGET_COPIES) ||
+            (arg[len] == '.' && parting(&t->stacks[from], s) > level))
             return;
         given = r.at;
     }
