@@ -1948,7 +1948,7 @@ made_in_line(const struct program *p, int i)
     return n;
 }
 
-/* Behind the brackets of what a line writes there. */
+/* Behind the brackets of what a line writes there; NULL they are open at its end. */
 static const char *
 brackets_end(const char *at)
 {
@@ -1957,7 +1957,7 @@ brackets_end(const char *at)
     do
         open += python_opens(*at);
     while (*at && (at++, open));
-    return at;
+    return open ? NULL : at;
 }
 
 /* Where a line has call i, before the last one's view (-1) or behind it (1), "x[:, :4], x[:, 4:]" and "x[:, 1:] +
@@ -1974,7 +1974,8 @@ order_in_line(struct tracer *t, const struct spot *s, const struct stack *other,
         at = place_in_line(t->a, s->text, &p->calls[i], made_in_line(p, i));
     else if (*module && (at = python_calls(s->text, module)) && python_calls(at, module))
         at = NULL;
-    return !at || at == view ? 0 : at < view ? -1 : at >= brackets_end(view);
+    const char *end = brackets_end(view);
+    return !at || at == view ? 0 : at < view ? -1 : end && at >= end;
 }
 
 int
@@ -1983,6 +1984,8 @@ python_place(const struct program *p, int from)
     struct tracer t = tracer_new(p);
     int place = from, last = p->ncalls - 1;
     struct stack s = read_stack(&t, &p->calls[last]);
+    const char *view = s.n ? place_in_line(t.a, s.at[s.n - 1].text, &p->calls[last], made_in_line(p, last)) : NULL;
+    const bool whole = view && brackets_end(view); /* a later line of its statement runs behind it */
     bool late = true;
     t.maker = program_makers(p, t.a);
     for (int i = last - 1; i >= 0 && s.n; i--) {
@@ -2015,7 +2018,7 @@ python_place(const struct program *p, int from)
         if (!late && place == from)
             break;
         place = late && i < from ? i : place;
-        if (line == s.at[level].line || (line > s.at[level].line && !o.at[level].whole) ||
+        if (line == s.at[level].line || (line > s.at[level].line && !o.at[level].whole && !whole) ||
             (line > s.at[level].line && made)) {
             place = from;
             break;
