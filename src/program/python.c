@@ -2571,6 +2571,25 @@ same_variable(const struct tracer *t, int i, int j)
            strcmp(s->binding[0].name, o->binding[0].name) == 0;
 }
 
+/* The list whose element its line writes for the first operand of call i, "x[2] - y" and "x[-1].mean()"; NULL none. */
+static const char *
+element_read(struct tracer *t, int i, int level)
+{
+    const struct stack *s = &t->stacks[i];
+    const char *text = s->n == level + 1 ? s->at[level].text : "",
+               *at = strchr(text, '[') ? written_at(t, i, level, text) : NULL,
+               *end = at && at > text + 1 && at[-1] == (isalpha((unsigned char)*at) ? '.' : ' ') ? at - 1 : text;
+    if (end == text || end[-1] != ']')
+        return NULL;
+    const char *open = end - 1, *name;
+    while (open > text && *open != '[')
+        open--;
+    for (name = open; name > text && (isalnum((unsigned char)name[-1]) || name[-1] == '_');)
+        name--;
+    const size_t number = strspn(open + 1, "-0123456789"), len = variable_at(name);
+    return len && name + len == open && open + 1 + number == end - 1 ? arena_strn(t->a, name, len) : NULL;
+}
+
 static int
 held_until(struct tracer *t, int from, int out, int user, const char **by)
 {
@@ -2599,9 +2618,13 @@ held_until(struct tracer *t, int from, int out, int user, const char **by)
         if (name) {
             *by = arena_str(t->p->arena, name);
             int end = local_end(t, from, level, *by);
-            int other = !u->borrowed && !mentions(&u->at[level], *by) ? alias_end(t, user, level, by) : -1;
-            end = other > end ? other : end;
-            return end < user ? looped_end(t, user, level, end, by) : end;
+            const char *alias = *by, *loop = *by;
+            const bool another = !mentions(&u->at[level], *by) || (end < user && element_read(t, user, level));
+            const int other = another && !u->borrowed ? alias_end(t, user, level, &alias) : -1,
+                      looped = end < user ? looped_end(t, user, level, end, &loop) : end;
+            if (other > end || looped > end)
+                *by = other > looped ? alias : loop;
+            return other > looped ? other : looped;
         }
         const char *list = put_into(t->a, s->at[level].text);
         if (list)
@@ -3008,6 +3031,23 @@ same_number(const struct spot *a, const struct spot *b)
     return *a->calls && *b->calls && strcmp(path_last(a->calls), path_last(b->calls)) == 0;
 }
 
+/* Whether line numbers leave room for "list = []" right before the loop that call i runs in. */
+static bool
+room_for_list(const struct tracer *t, int i, int level)
+{
+    const int first = loop_begin(t, i, level), begin = first < 0 ? t->stacks[i].at[level].line : first;
+    for (int k = i - 1; k >= 0; k--) {
+        const struct stack *o = &t->stacks[k];
+        if (o->borrowed || o->n <= level)
+            continue;
+        if (!inside(&t->stacks[i], level, o))
+            break;
+        if (o->at[level].line < begin)
+            return o->at[level].whole && begin - o->at[level].line > 2; /* and for the loop's */
+    }
+    return false;
+}
+
 /* The list that the reader's line takes it out of, which lines without calls made: one that runs over and over appended
  * each time. NULL none. */
 static const char *
@@ -3019,13 +3059,15 @@ list_of(struct tracer *t, int from, int user, const char *name, int *level)
         return NULL;
     const struct spot *made = &s->at[*level], *read = &u->at[*level];
     const bool same = same_spot(made, read) && line_end(t, *level, from, user) >= user; /* which makes it */
+    const int first = nth_read(&t->p->calls[user], 0);
+    const char *own = first >= 0 && t->maker[first] == from ? element_read(t, user, *level) : NULL;
     if (same || !strchr(read->text, '[') ||
-        (binds(made, name) && mentions(read, name) && local_end(t, from, *level, name) >= user))
+        (!own && binds(made, name) && mentions(read, name) && local_end(t, from, *level, name) >= user))
         return NULL;
     size_t len;
     for (const char *p = read->text; (p = next_name_read(read, p, &len)); p += len) {
         const char *list = arena_strn(t->a, p, len);
-        if (p[len] == '[' && !binds(made, list) &&
+        if (p[len] == '[' && !binds(made, list) && (!own || strcmp(own, list) == 0) &&
             ((is_element(p, len) && same_number(made, read)) || !bound_before(t, user, *level, list, NULL)))
             return list;
     }
@@ -3054,7 +3096,8 @@ grown(struct tracer *t, const char *list, int from, int user, int level)
     const struct spot *made = &t->stacks[from].at[level], *read = &t->stacks[user].at[level];
     const char *text = read->text, *at = strstr(text, arena_printf(t->a, "%s[", list));
     char *end = NULL;
-    if (made->nbindings && mentions(read, made->binding[0].name)) /* which may have been put there behind the loop */
+    if (made->nbindings && mentions(read, made->binding[0].name) && /* it may have been put there behind the loop */
+        !(element_read(t, user, level) && room_for_list(t, from, level)))
         return false;
     const long n = at ? strtol(at + strlen(list) + 1, &end, 10) : 0;
     int nth = 0, all = 0;
