@@ -2437,6 +2437,24 @@ find_rerun(struct dynamo *d, const struct group *g, const struct call *made, str
     return strcmp(r->from, r->to) != 0 && one && other && strncmp(one, other, file + 1) == 0;
 }
 
+/* A module that its reader's function calls again, on a line that is not the first one's: where the frames part, below
+ * which that stack has the call again. */
+static bool
+find_call_again(struct dynamo *d, const struct group *g, const struct call *made, const char *stack, struct runs *r)
+{
+    const int reader = lower_module(d->l, g->path ? g->path : "", g->type);
+    const struct module *modules = d->l->p->modules;
+    int at = made->scope;
+    while (at > 0 && modules[at].parent != reader)
+        at = modules[at].parent;
+    if (at <= 0)
+        return false;
+    *r = (struct runs){.scopes = d->l->g->n[g->last].scopes, .module = modules[at].path, .again = modules[at].path};
+    frames_part(d->l->a, made->stack, stack, &r->from, &r->to);
+    const char *below = made->stack + strlen(r->from);
+    return strcmp(r->from, r->to) != 0 && *below && strcmp(below, stack + strlen(r->to)) == 0;
+}
+
 /* Whether the reader's line has run behind that call already, in as many calls as it writes: "a, b = f(x), f(y)". */
 static bool
 ran_behind(const struct dynamo *d, const struct group *g, const struct call *made)
@@ -2841,7 +2859,8 @@ lost_duplicate(struct dynamo *d, const struct group *g, const char *name, int sl
     if (stack || count_frames(again.stack) <= count_frames(reader->stack)) /* the reader's module ran it */
         again.scopes = reader->scopes;
     again.args = arena_dup(d->l->a, again.args, sizeof(*again.args) * (size_t)(again.nargs ? again.nargs : 1));
-    if (copied || (stack && find_runs(d, g, &p->calls[i], stack, &runs)))
+    if (copied ||
+        (stack && (find_runs(d, g, &p->calls[i], stack, &runs) || find_call_again(d, g, &p->calls[i], stack, &runs))))
         for (int k = 0; k < again.nargs; k++)
             locals_again(d, g, &runs, &again.args[k]);
     bool follows = false; /* what was made again as numbers tell, on the call's own line */
