@@ -2769,14 +2769,18 @@ lost_split(struct dynamo *d, const struct group *g, const char *name, int slot)
     return again.outs[nth];
 }
 
-/* Whether the reader's line writes an operator more often than it was called there, and will be. */
+/* Whether the reader's line writes an operator more often than it was called there, and will be; where it is part of a
+ * statement, which goes on in lines that have left no call, once at least. */
 static bool
 writes_unmade(const struct dynamo *d, const struct group *g, const char *target)
 {
     const struct program *p = d->l->p;
     const char *stack = d->l->g->n[g->last].stack;
-    const int written = stack && !python_in_torch(stack) ? python_times(fx_line(d->l->a, stack), target) : 0;
-    int calls = 0;
+    if (!stack || python_in_torch(stack))
+        return false;
+    const char *line = fx_line(d->l->a, stack);
+    int written = python_times(line, target), calls = 0;
+    written += !written && !python_complete(line) && !target_is(target, TARGET_VIEWS | TARGET_REORDERS);
     for (int i = 0; i < p->ncalls && written; i++)
         calls += p->calls[i].stack && strcmp(p->calls[i].target, target) == 0 && strcmp(p->calls[i].stack, stack) == 0;
     for (int i = d->group_of[g->last]; i < d->ngroups && written; i++)
