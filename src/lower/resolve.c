@@ -2730,6 +2730,48 @@ parts_read(const struct dynamo *d, const struct group *g, const struct call *c)
     return n;
 }
 
+/* The number of the part that the group reads, by its name in the arguments; -1 none or several. */
+static int
+part_named(const struct dynamo *d, const struct group *g)
+{
+    const char *args = g->args, *name;
+    int number = -1, other;
+    while (args && (name = fx_named(d->l->a, &args))) {
+        if (!spelled_as(name, "getitem"))
+            continue;
+        numbered(name, &other);
+        if (number >= 0 && other != number)
+            return -1;
+        number = other;
+    }
+    return number;
+}
+
+/* Whether two names stand for one part of the split that made what the group reads there, so far apart that they are of
+ * two. */
+static bool
+is_split_twice(const struct dynamo *d, const struct group *g, const struct call *c, int slot)
+{
+    const struct graph *gr = d->l->g;
+    const struct node *split = NULL;
+    for (int k = 0; k < g->nnodes && !split; k++)
+        for (int i = 0; i < gr->n[g->nodes[k]].nin && !split; i++) {
+            const int t = gr->n[g->nodes[k]].in[i];
+            split = t >= 0 && d->l->slot_of[t] == slot && gr->t[t].producer >= 0 ? &gr->n[gr->t[t].producer] : NULL;
+        }
+    for (int o = 0; split && o < split->nout; o++) {
+        const struct tensor *t = split->out[o] < 0 ? NULL : &gr->t[split->out[o]];
+        for (int u = 0, first = -1; t && u < t->nusers; u++) {
+            const int at = d->group_of[t->users[u]];
+            const int number = at < 0 || parts_read(d, &d->groups[at], c) != 1 ? -1 : part_named(d, &d->groups[at]);
+            if (first >= 0 && number >= 0 && abs(number - first) >= c->nouts)
+                return true;
+            first = first < 0 ? number : first;
+        }
+    }
+    return false;
+}
+
 /* Of equal splits the file has one, without a text. Their parts are numbered as the program was traced, "getitem_2" and
  * "getitem_3" behind "getitem" and "getitem_1", and anew where what they show was written: that of the split of that
  * name. -1: it is no such part. */
@@ -2740,7 +2782,7 @@ lost_split(struct dynamo *d, const struct group *g, const char *name, int slot)
     const struct call *c = group_maker(p, slot);
     int number, nth = 0;
     if (!c || c->stack || c->nouts < 2 || !target_named(c->target, "split") || !spelled_as(name, "getitem") ||
-        group_of_written(p, c) || parts_read(d, g, c) != 1)
+        group_of_written(p, c) || parts_read(d, g, c) != 1 || !is_split_twice(d, g, c, slot))
         return -1;
     while (nth < c->nouts && c->outs[nth] != slot)
         nth++;
