@@ -1998,18 +1998,16 @@ python_place(const struct program *p, int from)
         if (level < 0 || (level < s.n - 1 && o.at[level].line == s.at[level].line)) /* before the function began */
             break;
         int line = o.at[level].line;
+        const bool made = makes_one_of(&p->calls[i], &p->calls[from], &p->calls[last + 1]);
         const int order = line == s.at[level].line && i < from && level == s.n - 1
                               ? order_in_line(&t, &s.at[level], &o, level, i)
                               : 0;
-        if (order < 0)
+        if (order < 0 || (made && (order > 0 || p->calls[i].anew)))
             break;
         if (order > 0) {
             place = i;
             continue;
         }
-        const bool made = makes_one_of(&p->calls[i], &p->calls[from], &p->calls[last + 1]);
-        if (p->calls[i].anew && made)
-            break;
         if (late && i < from && !made && p->calls[i].anew != ANEW_FIRST && viewed_before(&t, i)) {
             place = i; /* right before its reader */
             continue;
