@@ -2208,15 +2208,15 @@ line_before(struct arena *a, const char *stack, const char *line)
            !starts_with(fx_line(a, line), "for ") && !starts_with(fx_line(a, line), "while ");
 }
 
-/* What a call that runs again reads: made again, too, where the reader's line writes it more often than it was called,
+/* What a call that runs again on a line reads: made again, too, where that writes it more often than it was called,
  * in all rounds of a loop; where it is a subscript of what was one expression; where a function that both lines call
  * made it; or where a round of a loop runs its line before the call's. */
 static int
-operand_again(struct dynamo *d, const struct group *g, const struct call *reader, bool rounds, int slot)
+operand_again(struct dynamo *d, const struct group *g, const struct call *reader, const char *stack, bool rounds,
+              int slot)
 {
     const struct program *p = d->l->p;
     const struct call *m = group_maker(p, slot);
-    const char *stack = d->l->g->n[g->last].stack;
     if (!m || !stack || !m->stack || m->outs[0] != slot || d->again == MAX_DEPTH)
         return slot;
     const char *line = fx_line(d->l->a, stack);
@@ -2909,6 +2909,7 @@ lost_duplicate(struct dynamo *d, const struct group *g, const char *name, int sl
         (stack && (find_runs(d, g, &p->calls[i], stack, &runs) || find_call_again(d, g, &p->calls[i], stack, &runs))))
         for (int k = 0; k < again.nargs; k++)
             locals_again(d, g, &runs, &again.args[k]);
+    const char *line = stack && !rounds && !python_in_torch(stack) ? stack : reader->stack;
     bool follows = false; /* what was made again as numbers tell, on the call's own line */
     for (int k = 0; k < again.nargs; k++) {
         struct param *q = again.args[k].kind == ARG_SLOT ? merged_param(d, g, (int)again.args[k].i,
@@ -2919,7 +2920,7 @@ lost_duplicate(struct dynamo *d, const struct group *g, const char *name, int sl
             again.args[k].i = q->slot;
         else if (again.args[k].kind == ARG_SLOT && again.args[k].i == made.args[k].i && made.stack && reader->stack &&
                  (stack || strcmp(made.stack, reader->stack) == 0))
-            again.args[k].i = operand_again(d, g, &made, rounds, (int)again.args[k].i);
+            again.args[k].i = operand_again(d, g, &made, line, rounds, (int)again.args[k].i);
         if (again.args[k].kind == ARG_SLOT && again.args[k].i == made.args[k].i &&
             (slot = counted_again(d, g, (int)again.args[k].i)) != again.args[k].i) {
             again.args[k].i = slot;
@@ -3137,7 +3138,7 @@ lost_traceless(struct dynamo *d, const struct group *g, const char *name, int sl
             const struct call *before = group_maker(d->l->p, slot);
             if (before && spelled_after(name, before->target)) /* merged with it, or resolve_last's */
                 return slot;
-            slot = operand_again(d, g, NULL, false, slot);
+            slot = operand_again(d, g, NULL, d->l->g->n[g->last].stack, false, slot);
             struct call *c = group_call(d, g, traceless[i].target, 1);
             c->args[0] = (struct arg){.kind = ARG_SLOT, .i = slot};
             if (traceless[i].list)
