@@ -2897,6 +2897,8 @@ lost_duplicate(struct dynamo *d, const struct group *g, const char *name, int sl
     const bool rounds = !stack && ran_behind(d, g, &p->calls[i]);
     if (rounds)
         stack = again.stack;
+    if (!stack && target_is(again.target, TARGET_VIEWS | TARGET_REORDERS) && group_of_written(p, &p->calls[i]))
+        return slot; /* made anew for each reader, as made_for_reader says */
     if (stack) {
         again.stack = stack;
         again.frames = fx_frames(d->l->a, stack);
