@@ -1993,6 +1993,47 @@ put_on_line(struct dynamo *d, const struct group *g, int slot, const char *stem,
     group_move(d, p->ncalls - 1, at);
 }
 
+/* Of a name in the file's texts: that it is there, and the greatest number of its root. */
+static void
+tell_name(struct dynamo *d, const char *name)
+{
+    int number;
+    const size_t n = numbered(name, &number);
+    const char *root = arena_printf(d->l->a, "%.*s_", (int)n, name); /* "add_", which is no name */
+    if (names_find(d->told, name) < 0)
+        names_put(d->told, name, 0);
+    if (number > names_find(d->told, root))
+        names_put(d->told, root, number);
+}
+
+static void
+tell_names(struct dynamo *d)
+{
+    d->told = names_new(d->l->a);
+    for (const struct group *g = d->groups; g < d->groups + d->ngroups; g++) {
+        const char *args = g->args, *name;
+        tell_name(d, g->fx_name);
+        while (args && (name = fx_named(d->l->a, &args)))
+            tell_name(d, name);
+    }
+}
+
+/* How many calls of a name's root right before that one no text of the file has: "x.relu().relu().relu()" is one. */
+static int
+left_out_before(struct dynamo *d, const char *name)
+{
+    int number, n = 0;
+    const size_t root = numbered(name, &number);
+    if (!d->told)
+        tell_names(d);
+    for (bool told = false; !told && n < number; n += !told) {
+        const char *before = number - n == 1 ? arena_strn(d->l->a, name, root)
+                                             : arena_printf(d->l->a, "%.*s_%d", (int)root, name, number - n - 1);
+        told = names_find(d->told, before) >= 0;
+    }
+    return n;
+}
+
 int
 resolve_identity(struct dynamo *d, const struct group *g, const char *name, int slot)
 {
@@ -2002,12 +2043,16 @@ resolve_identity(struct dynamo *d, const struct group *g, const char *name, int 
             resolve_left_out(d, g, name);
             return slot;
         }
-        struct call *again = group_call(d, g, arena_printf(d->l->a, "aten.%s", op->name), 1);
-        again->args[0] = (struct arg){.kind = ARG_SLOT, .i = slot};
+        const int more = left_out_before(d, name);
+        struct call *again = NULL;
+        for (int i = 0, in = slot; i <= more; i++, in = again->outs[0]) {
+            again = group_call(d, g, arena_printf(d->l->a, "aten.%s", op->name), 1);
+            again->args[0] = (struct arg){.kind = ARG_SLOT, .i = in};
+        }
         if (spelled(name, OVERWRITES) && lower_overwrites(d->l, again->target))
             lower_in_place(d->l, again);
         int made = again->outs[0];
-        if (strcmp(again->target, g->target) == 0 && python_times(fx_line_at(d, g->last), g->target) == 1)
+        if (!more && strcmp(again->target, g->target) == 0 && python_times(fx_line_at(d, g->last), g->target) == 1)
             put_on_line(d, g, slot, spelled_root(d->l->a, g->target), true); /* the line writes its own */
         return made;
     }
@@ -2110,30 +2155,6 @@ has_gradient(const struct lowering *l, int slot)
     return has;
 }
 
-/* Of a name in the file's texts: that it is there, and the greatest number of its root. */
-static void
-tell_name(struct dynamo *d, const char *name)
-{
-    int number;
-    const char *root = arena_strn(d->l->a, name, numbered(name, &number));
-    if (names_find(d->told, name) < 0)
-        names_put(d->told, name, 0);
-    if (number > names_find(d->told, root))
-        names_put(d->told, root, number);
-}
-
-static void
-tell_names(struct dynamo *d)
-{
-    d->told = names_new(d->l->a);
-    for (const struct group *g = d->groups; g < d->groups + d->ngroups; g++) {
-        const char *args = g->args, *name;
-        tell_name(d, g->fx_name);
-        while (args && (name = fx_named(d->l->a, &args)))
-            tell_name(d, name);
-    }
-}
-
 /* The name of a call like that one that the traced program had behind it and no text of the file has, as the numbers of
  * its root tell: "einsum_1" where the next one is "einsum_2". "" it had none; NULL nobody knows, as with roots that
  * sizes are computed by, too. */
@@ -2147,7 +2168,7 @@ left_out_behind(struct dynamo *d, const struct call *c)
         return NULL;
     if (!d->told)
         tell_names(d);
-    const int most = names_find(d->told, arena_strn(d->l->a, c->name, root));
+    const int most = names_find(d->told, arena_printf(d->l->a, "%.*s_", (int)root, c->name));
     const char *first = "";
     for (int k = number + 1; k <= most; k++) {
         const char *name = arena_printf(d->l->a, "%.*s_%d", (int)root, c->name, k);
