@@ -2834,6 +2834,15 @@ written_apart(const char *target, const struct spot *maker, const struct spot *r
            !python_writes(maker->text, target) && !python_writes(reader->text, target);
 }
 
+/* Whether the line gives a variable to Python's own sum(): a list that another line has made. */
+static bool
+adds_variable(const char *text)
+{
+    const char *sum = python_calls(text, "sum");
+    const bool own = sum && (sum - text == 4 || !strchr("._", sum[-5]));
+    return own && variable_at(sum) && sum[variable_at(sum)] == ')';
+}
+
 /* A call that the exporter lost has the frames that its input's maker and its reader share. Its statement is taken for
  * the maker's, unless it parts a tensor and that line does not (then it is the reader's, where this takes something
  * apart or calls a function that reads it, or a line that nothing is known of), the reader's line calls a module that
@@ -2851,7 +2860,7 @@ borrow_stack(struct tracer *t, int from, int reader, bool parts, struct stack *s
             return;
         }
     const char *reads = parts && r->n > n ? r->at[r->n - 1].text : "";
-    if (*reads && !writes_parts(reads) && !python_writes(reads, t->p->calls[reader].target)) {
+    if (*reads && !writes_parts(reads) && !python_writes(reads, t->p->calls[reader].target) && !adds_variable(reads)) {
         *s = (struct stack){.n = r->n, .at = r->at, .borrowed = true}; /* a function out of sight makes and reads it */
         return;
     }
