@@ -241,8 +241,8 @@ folded_columns(struct dynamo *d, const struct group *g, const struct param *q, i
     return setup_instead(d->l->s, ALTERNATIVE_FOLDED) ? MOST_FOLDED / rows : 2; /* coordinates in an image */
 }
 
-/* What repeat_interleave reads along one dimension: its result, so much shorter there. The node reads what was folded of
- * it, which is repeated already. False where that isn't known. */
+/* What repeat_interleave reads along one dimension: its result, so much shorter there. The node reads what was folded
+ * of it, which is repeated already. False where that is not known. */
 static bool
 sized_by_repeats(struct lowering *l, struct param *q, const struct aten *op, const struct arg *args, int nargs,
                  int rank, const int64_t *size)
