@@ -3491,18 +3491,55 @@ goes_on(const struct bound *b)
     return augments(b) || p < b->end || last != ')';
 }
 
-/* How many names the line binds that calls the innermost function of a stack, and to what that returns, as far as it
- * shows: 0 where it makes more of it, as of a tensor. */
-static int
-names_given(struct arena *a, const char *stack)
+/* Whether a line reads a name as a tensor, and not as a tuple: as an argument, or one of two operands. */
+static bool
+takes_tensor(const struct spot *s, const char *name)
 {
-    const char *line = "", *caller = "", *text = "";
+    size_t len, all = strlen(name);
+    const char *p = s->text;
+    while ((p = next_name_read(s, p, &len)) && (len != all || memcmp(p, name, all) != 0))
+        p += len;
+    const char *behind = p ? p + len + strspn(p + len, " ") : "";
+    return *behind && strchr("),*/@-", *behind) && strchr("(,=/@-", sign_before(s->text, p));
+}
+
+/* Whether the first line behind call i that reads that name in the function around its innermost one takes a tensor. */
+static bool
+read_as_tensor(struct arena *a, const struct program *p, int i, const char *name)
+{
+    const char *own = p->calls[i].stack, *inner = python_inner(own), *around = NULL, *text, *at;
+    for (const char *q = own; (q = python_frame(q)) && q < inner; q++)
+        around = q;
+    const size_t n = around ? (size_t)(around - own) : 0;
+    const char *from = (at = around) ? next_frame(a, &at, &text) : NULL, *to;
+    for (int k = i + 1; from && k < p->ncalls; k++) {
+        const char *other = p->calls[k].stack;
+        if (!other || strncmp(other, own, n) != 0)
+            break;
+        at = other + n;
+        if (!(to = next_frame(a, &at, &text)) || !python_same_function(from, to))
+            break;
+        const struct spot s = read_line(a, text);
+        if (strcmp(from, to) != 0 && mentions(&s, name))
+            return s.whole && takes_tensor(&s, name);
+    }
+    return false;
+}
+
+/* How many names the line binds that calls the innermost function of call i, and to what that returns, as far as it
+ * shows: 0 where it makes more of it, or another line does, as of a tensor. */
+static int
+names_given(struct arena *a, const struct program *p, int i)
+{
+    const char *line = "", *caller = "", *text = "", *stack = p->calls[i].stack;
     while (next_frame(a, &stack, &text)) {
         caller = line;
         line = text;
     }
     const struct spot s = read_line(a, caller);
-    return s.nbindings == 1 && s.whole && goes_on(&s.binding[0]) ? 0 : s.nbindings;
+    const bool tensor =
+        s.nbindings == 1 && s.whole && (goes_on(&s.binding[0]) || read_as_tensor(a, p, i, s.binding[0].name));
+    return tensor ? 0 : s.nbindings;
 }
 
 /* The first of two tensors that the call multiplies and that are no parameters; -1 none. */
@@ -3543,7 +3580,7 @@ attends(struct arena *a, const struct program *p, const struct param *const *of,
     const char *frame = weights >= 0 ? python_inner(c->stack) : NULL;
     if (!frame || python_in_torch(c->stack))
         return -1;
-    const int names = names_given(a, c->stack);
+    const int names = names_given(a, p, i);
     const bool may = strstr(frame, "site-packages/") ? names == 1 : names > 1 && softmaxed(p, maker, weights);
     return may ? weights : -1;
 }
