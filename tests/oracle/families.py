@@ -8,7 +8,7 @@ or said to be unsure?
 
 Nobody chose these models: of timm the smallest of every module by its name, of Transformers every causal or masked
 language model and image classifier, its configuration's sizes made small, of torchvision one name of every module, of
-other packages the rows of packages.py and unseen.py, of PyTorch's own utilities those of utilities.py.
+other packages the rows of packages.py, unseen.py and installed.py, of PyTorch's own utilities those of utilities.py.
 They are tried in an order that the seed shuffles, fp32 and autocast, AdamW, exported by dynamo in training mode, or
 captured by memlint's own export, or by TorchScript's exporter, in training mode too, or by dynamo in evaluation mode,
 as most people export, or by TorchScript's in evaluation mode with constants folded, the default before PyTorch 2.9
@@ -20,7 +20,7 @@ table. Exit 1 when one is wrong and sure. Needs timm, too.
 import collections, json, os, random, re, sys
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-import captured, packages, repositories, steps, unseen, utilities
+import captured, installed, packages, repositories, steps, unseen, utilities
 
 BATCH = 4
 SMALL = (
@@ -125,6 +125,8 @@ def packages_models():
     for package, name, imports, made, given, loss in unseen.ROWS:
         source = packages.SOURCE.format(imports=imports, made=made, given=given)
         yield f"pk_{package}_{name}", unseen.INSIDE_LOSS + source.replace(*unseen.OUT) if loss else source
+    for name, imports, made, given in installed.ROWS:
+        yield f"pk_installed_{name}", packages.SOURCE.format(imports=imports, made=made, given=given)
 
 
 def repositories_models():
