@@ -247,7 +247,7 @@ static bool
 sized_by_repeats(struct lowering *l, struct param *q, const struct aten *op, const struct arg *args, int nargs,
                  int rank, const int64_t *size)
 {
-    const int at = op ? aten_arg(op, "repeats") : -1, along = op ? aten_arg(op, "dim") : -1;
+    const int at = op ? aten_arg(op, "repeats") : -1, along = at < 0 ? -1 : aten_arg(op, "dim");
     if (at < 0 || at >= nargs || along < 0 || along >= nargs || args[at].kind != ARG_INT || args[at].i < 1 ||
         args[along].kind != ARG_INT || rank < 1)
         return false;
@@ -312,14 +312,14 @@ params_size(struct dynamo *d, const struct group *g, const struct aten *op, cons
             params_sized(l, q, args[shape].n < 8 ? args[shape].n : 8, dims);
             continue;
         }
-        if (sized_by_repeats(l, q, op, args, nargs, rank, size))
-            continue;
         bool bias_of_conv = spelled(name, CONVOLVES) && i == 2; /* zero biases are removed from the node */
         if (spelled(name, SCALES) || bias_of_conv) {
             if (rank > 1)
                 params_sized(l, q, 1, &size[1]);
             continue;
         }
+        if (sized_by_repeats(l, q, op, args, nargs, rank, size))
+            continue;
         bool index = op && i == aten_arg(op, "index");
         sized_as_read(l, g, q, index ? 0 : seen - 1, !index);
         int indices = op ? aten_arg(op, "indices") : -1;
