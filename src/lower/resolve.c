@@ -71,21 +71,26 @@ resolve_drops(struct dynamo *d, const struct group *g, int tensor)
 
 static const char DROPOUT[] = "aten.dropout.default";
 
+/* Whether neither a call nor a parameter is of that module. */
+static bool
+left_nothing(const struct dynamo *d, const char *module)
+{
+    for (int i = 0; i < d->ngroups; i++) /* those of a module follow each other, and have its path in common */
+        if (d->groups[i].path && (i == 0 || d->groups[i].path != d->groups[i - 1].path) &&
+            path_within(d->groups[i].path, module))
+            return false;
+    for (int i = 0; i < d->l->p->nparams; i++)
+        if (path_within(d->l->p->params[i].name, module) && d->l->p->params[i].name[strlen(module)])
+            return false;
+    return true;
+}
+
 /* "classifier.3" without a "classifier.2": a Sequential's module that left no call. */
 static bool
 after_gap(const struct dynamo *d, const char *path)
 {
     const char *before = path ? lower_before(d->l, path) : NULL;
-    if (!before)
-        return false;
-    for (int i = 0; i < d->ngroups; i++) /* those of a module follow each other, and have its path in common */
-        if (d->groups[i].path && (i == 0 || d->groups[i].path != d->groups[i - 1].path) &&
-            path_within(d->groups[i].path, before))
-            return false;
-    for (int i = 0; i < d->l->p->nparams; i++)
-        if (path_within(d->l->p->params[i].name, before) && d->l->p->params[i].name[strlen(before)])
-            return false;
-    return true;
+    return before && left_nothing(d, before);
 }
 
 /* Whether a library drops out in place before that module. */
@@ -335,6 +340,54 @@ cut_off(struct dynamo *d, const struct group *g, int slot, const char *line)
     return c->outs[0];
 }
 
+/* Letters, digits and underscores. */
+static size_t
+name_length(const char *s)
+{
+    size_t n = 0;
+    while (isalnum((unsigned char)s[n]) || s[n] == '_')
+        n++;
+    return n;
+}
+
+/* Of a line of that module what it gives to one that left nothing, behind the bracket: "self.drop(x)"; NULL none. */
+static const char *
+given(const struct dynamo *d, const char *module, const char *line)
+{
+    static const char self[] = "self.";
+    for (const char *at = line, *name; (at = strstr(at, self)); at = name + name_length(name)) {
+        name = at + strlen(self);
+        if (name[name_length(name)] == '(' && (at == line || !(name_length(at - 1) || at[-1] == '.')) &&
+            left_nothing(d,
+                         arena_printf(d->l->a, "%s%s%.*s", module, *module ? "." : "", (int)name_length(name), name)))
+            return name + name_length(name) + 1;
+    }
+    return NULL;
+}
+
+/* Whether the reader's line gives the tensor to a module that left nothing else: a dropout, which copies nothing. The
+ * reader is the line's own call, not that of a module of PyTorch's, which may have functions of its own; an output has
+ * its maker's line. What a method made on the line may be the method's. */
+static bool
+given_to_dropout(const struct dynamo *d, const struct group *g, int tensor)
+{
+    struct arena *a = d->l->a;
+    const int from = d->l->g->t[tensor].producer, at = from < 0 ? -1 : d->group_of[from];
+    const struct group *maker = at < 0 ? NULL : &d->groups[at];
+    const char *read = d->l->g->n[g->last].stack, *line = fx_line(a, read);
+    const char *module = !*g->target && maker ? maker->path : g->path, *in = module ? module : "";
+    const char *arg = is_leaf(g->type) ? NULL : given(d, in, line), *stack = from < 0 ? NULL : d->l->g->n[from].stack;
+    const char *made = stack && read ? line_in_frame(a, stack, read) : NULL;
+    if (!arg)
+        return false;
+    const char end = name_length(arg) ? arg[name_length(arg)] : 0;
+    if (end == ',' || end == ')')
+        return !made || python_binds(a, made, arena_strn(a, arg, name_length(arg)));
+    return made && maker && strcmp(made, line + strspn(line, " ")) == 0 &&
+           (strcmp(maker->path ? maker->path : "", in) != 0 ||
+            count_frames(own_stack(a, maker->type, stack)) == count_frames(read));
+}
+
 /* A clone that vanished: dropout in evaluation mode, or the copy of contiguous() and reshape. Layout tells, when it
  * runs. */
 int
@@ -363,6 +416,8 @@ resolve_clone(struct dynamo *d, const struct group *g, int tensor, bool copied)
     bool copy = copied || strstr(frames, ".contiguous(") || turned_inside(d, from, made),
          views = copy || here || target_views(g->target);
     bool drops = !written && !copy && !here && resolve_drops(d, g, tensor);
+    if (!written && !copy && !here && given_to_dropout(d, g, tensor))
+        return drops ? drop_around(d, g, l->slot_of[tensor], stack) : l->slot_of[tensor];
     if (!written && !views && !drops && !strstr(read, "drop") && (!*g->target || turned(d, g, from))) {
         const char *path = d->groups[d->group_of[from]].path;
         bool own = strcmp(path ? path : "", g->path ? g->path : "") == 0;
