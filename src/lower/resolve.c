@@ -2390,8 +2390,15 @@ detach_other(struct dynamo *d, const struct group *g, struct call *again)
     return false;
 }
 
+/* Whether the statement that begins on the reader's line goes on in the call's. */
+static bool
+in_statement(struct arena *a, const char *reader, const struct call *c)
+{
+    return reader && python_goes_on(a, fx_line(a, reader), line_in_frame(a, c->stack, reader));
+}
+
 /* Where the last call belongs among those of the reader's module: before all of later lines up to the reader's own,
- * behind a round of a loop that has ended. */
+ * those of its statement among them, behind a round of a loop that has ended. */
 static int
 before_later(const struct dynamo *d, const struct group *g, int at)
 {
@@ -2401,7 +2408,7 @@ before_later(const struct dynamo *d, const struct group *g, int at)
     for (int left = reader ? python_times(fx_line(d->l->a, reader), g->target) : 0, reads = left; at > 0; at--) {
         const struct call *c = &p->calls[at - 1];
         if (!path_within(p->modules[c->scope].path, path) || !c->stack || !python_earlier(d->l->a, stack, c->stack) ||
-            (behind && python_earlier(d->l->a, behind, c->stack)))
+            (behind && python_earlier(d->l->a, behind, c->stack) && !in_statement(d->l->a, reader, c)))
             break;
         left -= reads && strcmp(c->stack, reader) == 0 && strcmp(c->target, g->target) == 0;
         if (reads && !left) /* all of a round is the reader's line */
