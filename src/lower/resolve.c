@@ -340,27 +340,17 @@ cut_off(struct dynamo *d, const struct group *g, int slot, const char *line)
     return c->outs[0];
 }
 
-/* Letters, digits and underscores. */
-static size_t
-name_length(const char *s)
-{
-    size_t n = 0;
-    while (isalnum((unsigned char)s[n]) || s[n] == '_')
-        n++;
-    return n;
-}
-
 /* Of a line of that module what it gives to one that left nothing, behind the bracket: "self.drop(x)"; NULL none. */
 static const char *
 given(const struct dynamo *d, const char *module, const char *line)
 {
     static const char self[] = "self.";
-    for (const char *at = line, *name; (at = strstr(at, self)); at = name + name_length(name)) {
+    for (const char *at = line, *name; (at = strstr(at, self)); at = name + python_name(name)) {
         name = at + strlen(self);
-        if (name[name_length(name)] == '(' && (at == line || !(name_length(at - 1) || at[-1] == '.')) &&
-            left_nothing(d,
-                         arena_printf(d->l->a, "%s%s%.*s", module, *module ? "." : "", (int)name_length(name), name)))
-            return name + name_length(name) + 1;
+        const int n = (int)python_name(name);
+        if (name[n] == '(' && (at == line || !(python_name(at - 1) || at[-1] == '.')) &&
+            left_nothing(d, arena_printf(d->l->a, "%s%s%.*s", module, *module ? "." : "", n, name)))
+            return name + n + 1;
     }
     return NULL;
 }
@@ -380,9 +370,9 @@ given_to_dropout(const struct dynamo *d, const struct group *g, int tensor)
     const char *made = stack && read ? line_in_frame(a, stack, read) : NULL;
     if (!arg)
         return false;
-    const char end = name_length(arg) ? arg[name_length(arg)] : 0;
+    const char end = python_name(arg) ? arg[python_name(arg)] : 0;
     if (end == ',' || end == ')')
-        return !made || python_binds(a, made, arena_strn(a, arg, name_length(arg)));
+        return !made || python_binds(a, made, arena_strn(a, arg, python_name(arg)));
     return made && maker && strcmp(made, line + strspn(line, " ")) == 0 &&
            (strcmp(maker->path ? maker->path : "", in) != 0 ||
             count_frames(own_stack(a, maker->type, stack)) == count_frames(read));
