@@ -1042,19 +1042,29 @@ writes_parts(const struct dynamo *d, const struct group *g)
     return any;
 }
 
+/* The view that call w wrote on a call's line, where that call turns it back: as large as what it is a view of. */
+static const struct call *
+turned_back(const struct dynamo *d, const struct call *c, const struct call *w)
+{
+    if (!w->stack || !c->stack || strcmp(w->stack, c->stack) != 0)
+        return NULL;
+    const struct call *part = maker_of(d, &w->args[0]),
+                      *base = part && target_is(part->target, TARGET_VIEWS | TARGET_REORDERS)
+                                  ? maker_of(d, &part->args[0])
+                                  : NULL;
+    const bool all = base && base->rank == c->rank && c->rank >= 0 &&
+                     memcmp(base->size, c->size, sizeof(*c->size) * (size_t)c->rank) == 0;
+    return all ? part : NULL;
+}
+
 /* What was written through a view of all is turned back on the line of the write: that is the view's base. A reshape
  * that copied is none. */
 static void
 write_base(const struct dynamo *d, struct call *c)
 {
-    const unsigned view = TARGET_VIEWS | TARGET_REORDERS;
-    const struct call *w = target_is(c->target, view) ? maker_of(d, &c->args[0]) : NULL,
-                      *part = w && w->in_place && w->stack && c->stack && strcmp(w->stack, c->stack) == 0
-                                  ? maker_of(d, &w->args[0])
-                                  : NULL,
-                      *base = part && target_is(part->target, view) ? maker_of(d, &part->args[0]) : NULL;
-    if (!base || (part->name && spelled(part->name, IS_COPY)) || c->nargs < 2 || base->rank != c->rank || c->rank < 0 ||
-        memcmp(base->size, c->size, sizeof(*c->size) * (size_t)c->rank) != 0)
+    const struct call *w = target_is(c->target, TARGET_VIEWS | TARGET_REORDERS) ? maker_of(d, &c->args[0]) : NULL,
+                      *part = w && w->in_place ? turned_back(d, c, w) : NULL;
+    if (!part || (part->name && spelled(part->name, IS_COPY)) || c->nargs < 2)
         return;
     c->op = aten_find(c->target = "aten.copy_slices");
     c->args[0] = part->args[0];
@@ -1069,12 +1079,8 @@ written_through(struct dynamo *d, struct group *g)
     struct program *p = d->l->p;
     const struct call *c = &p->calls[p->ncalls - 1];
     struct call *w = target_is(c->target, TARGET_REORDERS) ? maker_of(d, &c->args[0]) : NULL;
-    if (!w || !target_is(w->target, TARGET_WRITES) || !w->stack || !c->stack || strcmp(w->stack, c->stack) != 0)
-        return false;
-    const struct call *part = maker_of(d, &w->args[0]),
-                      *base = part && strcmp(part->target, c->target) == 0 ? maker_of(d, &part->args[0]) : NULL;
-    if (!base || base->rank != c->rank || c->rank < 0 ||
-        memcmp(base->size, c->size, sizeof(*c->size) * (size_t)c->rank) != 0)
+    const struct call *part = w && target_is(w->target, TARGET_WRITES) ? turned_back(d, c, w) : NULL;
+    if (!part || strcmp(part->target, c->target) != 0)
         return false;
     w->args[0] = part->args[0];
     w->rank = c->rank;
