@@ -1962,14 +1962,6 @@ writes_more(const struct dynamo *d, const struct call *maker, const char *line, 
     return python_times(line, target) > calls;
 }
 
-/* What the line gives Python's own sum(list), which adds the first to 0; NULL it does not call it. */
-static const char *
-adds_up(const char *line)
-{
-    const char *sum = python_calls(line, "sum");
-    return sum && (sum - line == 4 || !strchr("._", sum[-5])) ? sum : NULL;
-}
-
 /* Whether the group's line reads a variable, "y.mean()", that neither it nor the maker's line binds: a line that left
  * nothing has made it. */
 static bool
@@ -1992,7 +1984,7 @@ makers_line(const struct dynamo *d, const struct group *g, const struct call *ma
     const bool one = strcmp(made, reader) == 0;
     if (target_named(maker->target, "reciprocal"))
         return made;
-    const char *sum = target_named(lost->target, "add") ? adds_up(read) : NULL;
+    const char *sum = target_named(lost->target, "add") ? python_sums(read) : NULL;
     if (sum && *sum != '[' && strstr(sum, " for ") && one)
         return made; /* before the second is made */
     if (sum || python_writes(read, lost->target) || strcmp(maker->target, lost->target) == 0)
@@ -2913,7 +2905,7 @@ lost_duplicate(struct dynamo *d, const struct group *g, const char *name, int sl
     bool item = was && spelled_as(name, "getitem") && spelled_as(was, "getitem");
     const struct call *maker = group_maker(p, slot);
     const struct param *number = learned_number(d, g, name);
-    const char *terms = spelled_as(name, "add") ? adds_up(fx_line_at(d, g->last)) : NULL;
+    const char *terms = spelled_as(name, "add") ? python_sums(fx_line_at(d, g->last)) : NULL;
     const bool own = terms && terms[strcspn(terms, "()")] == '(' && maker && target_named(maker->target, "add") &&
                      !spelled_as(spelled_bare(g->target), "add"); /* of the function that makes each term */
     if (number ? !reads_twin(d, g, name, number, maker) : terms && !own)

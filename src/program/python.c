@@ -1751,6 +1751,13 @@ python_variable(struct arena *a, const char *line)
 }
 
 const char *
+python_sums(const char *line)
+{
+    const char *sum = python_calls(line, "sum");
+    return sum && (sum - line == 4 || !strchr("._", sum[-5])) ? sum : NULL;
+}
+
+const char *
 python_text(struct arena *a, const char *stack, int level)
 {
     const char *text = "";
@@ -2838,9 +2845,8 @@ written_apart(const char *target, const struct spot *maker, const struct spot *r
 static bool
 adds_variable(const char *text)
 {
-    const char *sum = python_calls(text, "sum");
-    const bool own = sum && (sum - text == 4 || !strchr("._", sum[-5]));
-    return own && variable_at(sum) && sum[variable_at(sum)] == ')';
+    const char *sum = python_sums(text);
+    return sum && variable_at(sum) && sum[variable_at(sum)] == ')';
 }
 
 /* A call that the exporter lost has the frames that its input's maker and its reader share. Its statement is taken for
