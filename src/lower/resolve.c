@@ -579,6 +579,13 @@ numbered(const char *name, int *number)
     return has ? root - 1 : n;
 }
 
+/* The traced name of that root and number: "add" of 0. */
+static const char *
+name_of(struct arena *a, const char *name, size_t root, int number)
+{
+    return number ? arena_printf(a, "%.*s_%d", (int)root, name, number) : arena_strn(a, name, root);
+}
+
 /* The numbers of traced clones that a group's text names, or is: the least and the greatest; false none. */
 static bool
 clones_named(const struct group *g, int *least, int *most)
@@ -1615,8 +1622,8 @@ constant_made(struct dynamo *d, const struct group *g, const char *name, int ten
     c = group_call(d, g, "aten.folded.default", 2);
     c->args[0] = (struct arg){.kind = ARG_TEXT, .s = was ? was->name : "empty.memory_format"};
     /* int64 by float32 is float64 where a folder computes as NumPy does; what PyTorch made is stated beside */
-    const bool wider = dtypes[t->dtype].is_float && dtypes[t->declared_dtype].is_float;
-    c->args[1] = DTYPE(wider ? t->declared_dtype : t->dtype);
+    const bool stated = dtypes[t->dtype].is_float && dtypes[t->declared_dtype].is_float;
+    c->args[1] = DTYPE(stated ? t->declared_dtype : t->dtype);
     c->name = name;
     lower_sizes(l, t, &c->rank, &c->size);
     for (int k = 0; k < g->nnodes; k++)
@@ -2063,11 +2070,8 @@ left_out_before(struct dynamo *d, const char *name)
     const size_t root = numbered(name, &number);
     if (!d->told)
         tell_names(d);
-    for (bool told = false; !told && n < number; n += !told) {
-        const char *before = number - n == 1 ? arena_strn(d->l->a, name, root)
-                                             : arena_printf(d->l->a, "%.*s_%d", (int)root, name, number - n - 1);
-        told = names_find(d->told, before) >= 0;
-    }
+    while (n < number && names_find(d->told, name_of(d->l->a, name, root, number - n - 1)) < 0)
+        n++;
     return n;
 }
 
@@ -2208,7 +2212,7 @@ left_out_behind(struct dynamo *d, const struct call *c)
     const int most = names_find(d->told, arena_printf(d->l->a, "%.*s_", (int)root, c->name));
     const char *first = "";
     for (int k = number + 1; k <= most; k++) {
-        const char *name = arena_printf(d->l->a, "%.*s_%d", (int)root, c->name, k);
+        const char *name = name_of(d->l->a, c->name, root, k);
         if (names_find(d->told, name) >= 0)
             return first;
         first = *first ? first : name;
@@ -2266,6 +2270,19 @@ line_before(struct arena *a, const char *stack, const char *line)
            !starts_with(fx_line(a, line), "for ") && !starts_with(fx_line(a, line), "while ");
 }
 
+/* How often an operator was called on a line, and will be on the group's. */
+static int
+called_there(const struct dynamo *d, const struct group *g, const char *stack, const char *target)
+{
+    int n = 0;
+    for (const struct call *c = d->l->p->calls; c < d->l->p->calls + d->l->p->ncalls; c++)
+        n += c->stack && strcmp(c->target, target) == 0 && strcmp(c->stack, stack) == 0;
+    for (int i = d->group_of[g->last]; i < d->ngroups; i++)
+        n += !d->groups[i].done && strcmp(d->groups[i].target, target) == 0 &&
+             group_same_statement(d, g->last, d->groups[i].last);
+    return n;
+}
+
 /* What a call that runs again on a line reads: made again, too, where that writes it more often than it was called,
  * in all rounds of a loop; where it is a subscript of what was one expression; where a function that both lines call
  * made it; or where a round of a loop runs its line before the call's. */
@@ -2290,16 +2307,8 @@ operand_again(struct dynamo *d, const struct group *g, const struct call *reader
     const int written = view || !own ? 0 : python_times(line, m->target), reads = python_times(line, g->target);
     int calls = elsewhere && strcmp(reader->target, m->target) == 0, /* the reader that is made there */
         read = reader && strcmp(reader->target, g->target) == 0;
-    for (int i = 0; i < p->ncalls && written; i++) {
-        bool here = p->calls[i].stack && strcmp(p->calls[i].stack, stack) == 0;
-        calls += here && strcmp(p->calls[i].target, m->target) == 0;
-        read += here && strcmp(p->calls[i].target, g->target) == 0;
-    }
-    for (int i = d->group_of[g->last]; i < d->ngroups && written; i++) { /* and will be */
-        bool here = !d->groups[i].done && group_same_statement(d, g->last, d->groups[i].last);
-        calls += here && strcmp(d->groups[i].target, m->target) == 0;
-        read += here && strcmp(d->groups[i].target, g->target) == 0;
-    }
+    calls += written ? called_there(d, g, stack, m->target) : 0;
+    read += written ? called_there(d, g, stack, g->target) : 0;
     bool round = reader && reads && calls * reads < written * read; /* of a loop, one of whose calls has it, too */
     const char *maker = fx_line(d->l->a, m->stack);
     bool shared = within && !python_writes(maker, m->target) && /* by a function */
@@ -2762,9 +2771,7 @@ first_item(struct arena *a, const char *name, int nth)
 {
     int number;
     const size_t root = numbered(name, &number);
-    return number > nth   ? arena_printf(a, "%.*s_%d", (int)root, name, number - nth)
-           : number < nth ? name
-                          : arena_strn(a, name, root);
+    return number < nth ? name : name_of(a, name, root, number - nth);
 }
 
 /* The same call, made again under that name; NULL none was. */
@@ -2881,19 +2888,13 @@ lost_split(struct dynamo *d, const struct group *g, const char *name, int slot)
 static bool
 writes_unmade(const struct dynamo *d, const struct group *g, const char *target)
 {
-    const struct program *p = d->l->p;
     const char *stack = d->l->g->n[g->last].stack;
     if (!stack || python_in_torch(stack))
         return false;
     const char *line = fx_line(d->l->a, stack);
-    int written = python_times(line, target), calls = 0;
+    int written = python_times(line, target);
     written += !written && !python_complete(line) && !target_is(target, TARGET_VIEWS | TARGET_REORDERS);
-    for (int i = 0; i < p->ncalls && written; i++)
-        calls += p->calls[i].stack && strcmp(p->calls[i].target, target) == 0 && strcmp(p->calls[i].stack, stack) == 0;
-    for (int i = d->group_of[g->last]; i < d->ngroups && written; i++)
-        calls += !d->groups[i].done && strcmp(d->groups[i].target, target) == 0 &&
-                 group_same_statement(d, g->last, d->groups[i].last);
-    return written > calls;
+    return written && written > called_there(d, g, stack, target);
 }
 
 /* The same call again: duplicates were merged in the file, but both ran. Results of calls that return several are
