@@ -36,8 +36,6 @@ const struct fact fact_table[] = {
     {TIMM, FACT_DROPPED, "models/repghost.py: RepGhostNet", .around = "timm.models.repghost.*"},
     {TIMM, FACT_DROPPED, "models/rexnet.py: RexNet", .around = "timm.models.rexnet.*"},
     {TIMM, FACT_DROPPED, "models/senet.py: SENet", .around = "timm.models.senet.*"},
-    {PYTORCH, FACT_UNDROPPED, "torch/nn/utils/parametrizations.py: _SpectralNorm",
-     .around = "torch.nn.utils.parametrizations.*"},
     {TORCHVISION, FACT_UNDROPPED, "models/vision_transformer.py: VisionTransformer",
      .around = "torchvision.models.vision_transformer.*"},
     {TORCHVISION, FACT_UNDROPPED, "models/swin_transformer.py: SwinTransformer",

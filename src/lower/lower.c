@@ -62,87 +62,6 @@ doubt_unrecorded(struct graph *g)
     }
 }
 
-/* The stacks of nodes in whose frames a forward() ran that is no module's. NULL there are none. */
-static struct names *
-functions_of(const struct lowering *l, struct arena *a)
-{
-    struct names *stacks = fx_says(l, SAYS_FUNCTION) ? names_new(a) : NULL;
-    for (int i = 0; i < l->g->nn && stacks; i++) {
-        const char *stack = l->g->n[i].stack;
-        if (stack && fx_record(l, i)->says & SAYS_FUNCTION && names_find(stacks, stack) < 0)
-            names_put(stacks, stack, i);
-    }
-    return stacks;
-}
-
-/* Whether what has the code of a graph for its lines hands on nothing with a gradient, as where it picks the nearest:
- * it runs under torch.no_grad then, or might as well, but for autocast. */
-static bool
-picks_alone(struct lowering *l, struct arena *own)
-{
-    struct program *p = l->p;
-    const int *makers = program_makers(p, own);
-    bool *grows = lower_trained(p, own), *handed = NEWN(own, bool, p->nslots + 1), alone = true, autocast;
-    precision_half(l->s->precision, &autocast);
-    for (int i = 0; i < p->ncalls; i++) {
-        const struct call *c = &p->calls[i];
-        struct call_reads r = {c};
-        for (int slot; !python_is_traced(c->stack) && (slot = next_read(&r)) >= 0;)
-            handed[slot] = true;
-        lower_grows(c, grows);
-    }
-    for (int i = 0; i < p->noutputs; i++)
-        if (p->outputs[i].slot >= 0)
-            handed[p->outputs[i].slot] = true;
-    for (int i = 0; i < l->g->nt; i++) /* indices, beside values */
-        if (l->slot_of[i] >= 0 && !dtypes[l->g->t[i].dtype].is_float)
-            grows[l->slot_of[i]] = false;
-    for (int i = 0; i < p->nslots; i++)
-        alone &= !handed[i] || !grows[i] || makers[i] < 0 || !python_is_traced(p->calls[makers[i]].stack);
-    if (!alone || autocast)
-        return false;
-    program_assume(p, ALTERNATIVE_GRADIENTS,
-                   "what the exporter left the code of a graph of, and hands on nothing with a gradient, runs under "
-                   "torch.no_grad");
-    for (int i = 0; i < p->ncalls && !setup_instead(l->s, ALTERNATIVE_GRADIENTS); i++)
-        p->calls[i].no_grad |= python_is_traced(p->calls[i].stack);
-    return true;
-}
-
-/* torch.no_grad, torch.autocast and torch.autograd.Function leave their operators, but not which of them it was: the
- * exporter makes a graph of what they hold, whose code is the operators' only line. What no gradient reaches is the
- * same under all three. Source: torch/_export/passes/replace_with_hop_pass_util.py. */
-static void
-doubt_traced(struct lowering *l)
-{
-    const struct program *p = l->p;
-    struct arena *own = arena_new();
-    const struct names *functions = functions_of(l, own);
-    bool *grows = lower_trained(p, own), picks = false;
-    for (int i = 0; i < p->ncalls; i++) {
-        const struct call *c = &p->calls[i];
-        bool reads = lower_grows(c, grows);
-        const char *stack = reads && c->stack ? c->stack : "", *applied = strstr(stack, ".apply(");
-        const bool function =
-            (applied && strstr(applied, "\n  File ")) || (functions && names_find(functions, stack) >= 0);
-        const char *why = function
-                              ? "it runs in an autograd.Function, and the file does not say what that keeps for its "
-                                "backward"
-                          : strstr(stack, "File \"<eval_with_key>")
-                              ? "it runs under torch.no_grad, torch.autocast or in an autograd.Function, such as "
-                                "torch.utils.checkpoint with use_reentrant=True, and the file does not say under "
-                                "which: use_reentrant=False leaves its line"
-                              : NULL;
-        if (why && !function && (picks || (picks = picks_alone(l, own))))
-            continue;
-        if (why) {
-            graph_doubt(p->graph, c->node, "torch.autograd.Function", NULL, "%s", why);
-            break;
-        }
-    }
-    arena_free(own);
-}
-
 /* What a call wrote over is gone: a call behind it that reads it as it was reads another tensor, which was made by an
  * equal call, or is a copy, and which the exporter merged with it. */
 static void
@@ -279,7 +198,7 @@ lower_run(struct graph *g, const struct setup *setup)
     fact_assume(l);
     type_params(g, l->p);
     if (s->mode == MODE_TRAINING && !captured && fx_says(l, SAYS_APPLY | SAYS_EVAL | SAYS_FUNCTION))
-        doubt_traced(l);
+        regions_weigh(l);
     if (!s->recompute && !captured && fx_says(l, SAYS_CHECKPOINT) && setup_trains(s))
         python_checkpoints(l->p, setup_instead(s, ALTERNATIVE_CHECKPOINTS));
     const int by = step_torch(l->p, s);

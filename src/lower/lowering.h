@@ -62,6 +62,8 @@ bool lower_is_module(const struct lowering *l, const struct node *n);
 
 /* traced.c: lines of what runs under torch.no_grad, from another run of it or of what it is a copy of. */
 void traced_lines(struct lowering *l);
+/* regions.c: which of what has a graph's code for its lines runs under torch.no_grad; what it is else is a doubt. */
+void regions_weigh(struct lowering *l);
 
 /* unread.c: doubts where a line made, in one of its runs, less than in others. */
 void unread_doubt(struct lowering *l);

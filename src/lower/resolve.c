@@ -390,6 +390,8 @@ resolve_clone(struct dynamo *d, const struct group *g, int tensor, bool copied)
     const bool there = from >= 0 && clones_left(d, l->g->n[from].stack, made, g->target),
                cloned = there || clones_left(d, l->g->n[g->last].stack, read, g->target),
                written = cloned || target_is(g->target, TARGET_COPIES_INPUT);
+    if (from >= 0 && strstr(made, ", out = ")) /* a region's: regions.c */
+        return l->slot_of[tensor];
     if (!written && target_is(g->target, TARGET_VIEWS_COPY)) /* reshape's own, which copies again where it must */
         return l->slot_of[tensor];
     if (!written && maker && copies_is(maker->target)) { /* its own */
@@ -2950,6 +2952,8 @@ lost_duplicate(struct dynamo *d, const struct group *g, const char *name, int sl
     if (!stack && inside && !counted) /* what a function of both lines begins with: each of its calls makes its own */
         stack = reader->stack;
     if (!stack && !counted && writes_unmade(d, g, again.target))
+        stack = reader->stack;
+    if (!stack && python_is_traced(again.stack) && !python_is_traced(reader->stack)) /* and again outside the region */
         stack = reader->stack;
     if (!stack && in_another(d, g, maker)) /* of its class: the line ran there, too */
         stack = again.stack;

@@ -3464,6 +3464,52 @@ multiplies_named(const struct program *p, const struct param *const *of, const s
     return false;
 }
 
+/* The end of the traced calls of one region that follow each other from the first, and how much of the first one's path
+ * their modules have in common: that of the module whose forward the region is in. */
+static int
+region_ends(const struct program *p, int first, size_t *common)
+{
+    const char *code = python_inner(p->calls[first].stack), *path = p->modules[p->calls[first].scope].path;
+    const size_t len = strcspn(code, ",") + 1;
+    int end = first;
+    *common = strlen(path);
+    for (; end < p->ncalls && python_is_traced(p->calls[end].stack); end++) {
+        const char *other = p->modules[p->calls[end].scope].path;
+        if (strncmp(python_inner(p->calls[end].stack), code, len) != 0)
+            break;
+        while (*common && (strncmp(path, other, *common) != 0 || (other[*common] && other[*common] != '.')))
+            while (*common && path[--*common] != '.')
+                ;
+    }
+    return end;
+}
+
+/* "with torch.no_grad(): y = teacher(x)": names hold what a region hands on until the module that it is in returns. */
+static void
+hold_handed(const struct program *p, const int *read, int *until)
+{
+    struct arena *a = arena_new();
+    size_t common;
+    for (int i = 0, end; i < p->ncalls; i = end) {
+        end = i + 1;
+        if (!python_is_traced(p->calls[i].stack))
+            continue;
+        end = region_ends(p, i, &common);
+        const char *path = arena_strn(a, p->modules[p->calls[i].scope].path, common);
+        int last = end - 1;
+        while (last + 1 < p->ncalls && !p->calls[last + 1].in_loss &&
+               path_within(p->modules[p->calls[last + 1].scope].path, path))
+            last++;
+        for (int k = i; k < end; k++)
+            for (int o = 0; o < p->calls[k].nouts; o++) {
+                const int slot = p->calls[k].outs[o];
+                if (read[slot] >= end && !p->calls[read[slot]].no_grad && until[slot] < last)
+                    until[slot] = last;
+            }
+    }
+    arena_free(a);
+}
+
 /* "x = bn(conv(x))": what a product reads is held until what it makes was read, too, but in a Sequential. */
 static void
 hold_traced(const struct program *p, int *until)
@@ -3474,6 +3520,7 @@ hold_traced(const struct program *p, int *until)
     for (int i = 0; i < p->ncalls; i++)
         for (struct call_reads r = {&p->calls[i]}; (slot = next_read(&r)) >= 0;)
             read[slot] = i;
+    hold_handed(p, read, until);
     for (int i = 0; i < p->ncalls; i++) {
         const struct call *c = &p->calls[i];
         bool holds = multiplies_named(p, of, c) && python_is_traced(c->stack);

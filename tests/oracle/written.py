@@ -822,6 +822,35 @@ class M(B):
         return self.b(torch.cat([p[:, :8, :128, 0].exp(), p[:, :8, :128, 1].exp()], -1))
 """,
 }
+HANDED = """
+class Step(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.one, self.two = nn.Linear(64, 256), nn.Linear(256, 64)
+    def forward(self, x, c):
+        return x + self.two(torch.tanh(self.one(x))) + c.sum(-1, keepdim=True)
+class M(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.put = nn.Linear(64, 64)
+        self.steps = nn.ModuleList([Step(), Step()])
+    def forward(self, x):
+        h = self.put(x).tanh()
+        with torch.no_grad():
+            c = torch.cat([h.exp(), h.cos()], -1) * 2
+        for step in self.steps:
+            h = step(h, c)
+        return h.exp()
+"""
+ITERATED = """
+import torch.nn.utils as U
+class M(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.one, self.two = %s
+    def forward(self, x):
+        return self.two(torch.tanh(self.one(x)))
+"""
 COPIED = """
 import copy
 class Net(nn.Module):
@@ -1697,6 +1726,7 @@ CASES = {  # name: (classes, entry, entry of the step where it is another, optio
             *SPECTRAL.items(),
             ("copied", COPIED % "z = self.target(x)"),
             ("again_free", AGAIN_FREE),
+            ("handed", HANDED),
             ("lists", LISTS),
             *CARRIED.items(),
             ("unbound", UNBOUND),
@@ -1760,6 +1790,14 @@ CASES = {  # name: (classes, entry, entry of the step where it is another, optio
         ("fp32",),
     ),
     "again": (AGAIN, entry('{"ids": ids(b, 160)}', "None", "out.sum()"), None, ["--loss=sum"], steps.PRECISIONS),
+    **{
+        n: (ITERATED % how, entry(made, "None", "out.sum()"), None, ["--loss=sum"], ("fp32",))
+        for n, how, made in (
+            ("iterated", "U.parametrizations.spectral_norm(nn.Linear(64, 256)), nn.Linear(256, 64)", X),
+            ("iterated_hook", "U.spectral_norm(nn.Linear(64, 256)), nn.Linear(256, 64)", X),
+            ("iterated_conv", "nn.Conv2d(3, 64, 3), U.spectral_norm(nn.Conv2d(64, 64, 3))", IMAGE),
+        )
+    },
     **{
         n: (RECURRENT % how, ROWS, None, ["--assume", "recurrent=cells"], ("amp-bf16",))
         for n, how in {"cells": ("1, batch_first=True", 16), "cells_both": ("2, bidirectional=True", 32)}.items()

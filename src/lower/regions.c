@@ -1,0 +1,235 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* regions.c - what the exporter made a graph of, whose code is its operators' only line.
+ *
+ * torch.no_grad, torch.autocast and torch.autograd.Function leave their operators so, but not which of them it was. A
+ * region is under torch.no_grad where no parameter would be left without a gradient by it, nor one of the parts that a
+ * tensor was split into, as queries are, and the step is measured with gradients, too; where one would, the region is
+ * under something else, and in doubt. Source: torch/_export/passes/replace_with_hop_pass_util.py.
+ */
+#include "lower/dynamo.h"
+#include "torch/torch.h"
+
+#include <string.h>
+
+struct regions {
+    struct arena *own;
+    const struct program *p;
+    int *of;      /* per call: the region that it is of; -1 none */
+    bool *trains; /* per region: it has gradients */
+    int n;
+};
+
+static void
+find_regions(struct regions *r)
+{
+    struct names *codes = names_new(r->own);
+    r->of = NEWN(r->own, int, r->p->ncalls + 1);
+    for (int i = 0; i < r->p->ncalls; i++) {
+        const char *stack = r->p->calls[i].stack;
+        r->of[i] = -1;
+        if (!python_is_traced(stack))
+            continue;
+        const char *inner = python_inner(stack);
+        const char *code = arena_printf(r->own, "%.*s", (int)strcspn(inner, ","), inner);
+        if ((r->of[i] = names_find(codes, code)) < 0)
+            names_put(codes, code, r->of[i] = r->n++);
+    }
+    r->trains = NEWN(r->own, bool, r->n + 1);
+}
+
+/* Whether it is what a power iteration goes on from, which runs under torch.no_grad. Source: _power_method of
+ * torch/nn/utils/parametrizations.py, compute_weight of torch/nn/utils/spectral_norm.py. */
+static bool
+is_iterated(const struct lowering *l, const struct param *q)
+{
+    const char *end = strrchr(q->name, '_');
+    if (q->kind != PARAM_BUFFER || !end || (strcmp(end, "_u") != 0 && strcmp(end, "_v") != 0))
+        return false;
+    const char *weight = arena_printf(l->a, "%.*s_orig", (int)(end - q->name), q->name);
+    return strstr(q->name, "parametrizations.") || names_find(l->params, weight) >= 0;
+}
+
+/* The buffer that a line writes its result over, "out = b_weight_v"; NULL it makes one. */
+static const struct param *
+written_over(struct lowering *l, const char *stack)
+{
+    static const char out[] = ", out = ";
+    const char *line = fx_line(l->a, stack), *at = strstr(line, out);
+    if (!at)
+        return NULL;
+    at += strlen(out);
+    int slot = names_find(l->slots, arena_strn(l->a, at, python_name(at)));
+    return slot < 0 ? NULL : program_param(l->p, slot);
+}
+
+/* Behind its region what an iteration wrote is read as copies, which leave names: first that of u, then that of v. */
+static void
+copy_iterated(struct lowering *l, struct regions *r, int region, const int slots[2])
+{
+    struct program *p = l->p;
+    int first = 0, slot;
+    bool reads = false;
+    for (; first < p->ncalls && !reads; first += !reads)
+        for (struct call_reads of = {&p->calls[first]}; r->of[first] != region && (slot = next_read(&of)) >= 0;)
+            reads |= slot == slots[0] || slot == slots[1];
+    for (int k = 0; k < 2 && reads; k++, first++) {
+        struct call *c = lower_call_at(l, first, first, "aten.clone.default", 1);
+        c->args[0] = (struct arg){.kind = ARG_SLOT, .i = slots[k]};
+        c->stack = NULL;
+        const int copy = c->outs[0];
+        r->of = arena_dup(r->own, r->of, sizeof(*r->of) * (size_t)p->ncalls + sizeof(*r->of));
+        memmove(r->of + first + 1, r->of + first, sizeof(*r->of) * (size_t)(p->ncalls - 1 - first));
+        r->of[first] = -1;
+        for (int i = first + 1; i < p->ncalls; i++)
+            for (struct call_reads of = {&p->calls[i]}; (slot = next_read(&of)) >= 0;)
+                if (slot == slots[k])
+                    of.at->i = copy;
+    }
+}
+
+/* The regions of power iterations have no gradients, and write over the buffers that they went on from. */
+static void
+switch_iterations(struct lowering *l, struct regions *r)
+{
+    struct program *p = l->p;
+    bool *iterated = NEWN(r->own, bool, p->nslots + 1), *off = NEWN(r->own, bool, r->n + 1);
+    int(*last)[2] = arena_alloc(r->own, sizeof(*last) * (size_t)(r->n + 1)), slot;
+    for (int i = 0; i < p->nparams; i++)
+        iterated[p->params[i].slot] = is_iterated(l, &p->params[i]);
+    for (int i = 0; i < p->ncalls; i++)
+        for (struct call_reads reads = {&p->calls[i]}; r->of[i] >= 0 && (slot = next_read(&reads)) >= 0;)
+            off[r->of[i]] |= iterated[slot];
+    for (int i = 0; i < p->ncalls; i++) {
+        struct call *c = &p->calls[i];
+        if (r->of[i] < 0 || !off[r->of[i]])
+            continue;
+        c->no_grad = true;
+        const struct param *over = written_over(l, c->stack);
+        if (!over || !iterated[over->slot])
+            continue;
+        c->target = "aten.alias.default";
+        c->op = aten_find(c->target);
+        c->nargs = 1;
+        c->args[0] = (struct arg){.kind = ARG_SLOT, .i = over->slot};
+        last[r->of[i]][ends_with(over->name, "v")] = c->outs[0];
+    }
+    for (int i = 0; i < r->n; i++)
+        if (last[i][0] && last[i][1])
+            copy_iterated(l, r, i, last[i]);
+}
+
+/* The slots from which a gradient comes back to what the model returns; trains: per region; NULL all have one. */
+static bool *
+reaching(const struct regions *r, const bool *trains)
+{
+    const struct program *p = r->p;
+    bool *to = NEWN(r->own, bool, p->nslots + 1);
+    for (int i = 0; i < p->noutputs; i++)
+        if (p->outputs[i].slot >= 0)
+            to[p->outputs[i].slot] = true;
+    for (int i = p->ncalls - 1; i >= 0; i--) {
+        const struct call *c = &p->calls[i];
+        bool any = false;
+        for (int k = 0; k < c->nouts; k++)
+            any |= to[c->outs[k]];
+        any &= !c->no_grad && (!c->op || c->op->grad) && (!trains || r->of[i] < 0 || trains[r->of[i]]);
+        int slot;
+        for (struct call_reads reads = {c}; any && (slot = next_read(&reads)) >= 0;)
+            to[slot] = true;
+    }
+    return to;
+}
+
+/* The regions that cut parameters or parts off have gradients: true some more have. */
+static bool
+train_more(struct regions *r, const bool *all)
+{
+    const struct program *p = r->p;
+    const bool *to = reaching(r, r->trains);
+    bool *cut = NEWN(r->own, bool, p->nslots + 1), more = false;
+    for (int i = 0; i < p->nparams; i++) {
+        const struct param *q = &p->params[i];
+        cut[q->slot] = q->kind == PARAM_TRAINED && all[q->slot] && !to[q->slot];
+    }
+    for (int i = 0; i < p->ncalls; i++) {
+        const struct call *c = &p->calls[i];
+        bool any = false;
+        int slot;
+        for (struct call_reads reads = {c}; (slot = next_read(&reads)) >= 0;)
+            any |= cut[slot];
+        any &= !c->no_grad && (!c->op || c->op->grad);
+        if (any && r->of[i] >= 0 && !r->trains[r->of[i]]) {
+            more = r->trains[r->of[i]] = true;
+            any = false;
+        }
+        const bool parts = c->nouts > 1 && target_is(c->target, TARGET_VIEWS) && r->of[i] < 0;
+        for (int k = 0; k < c->nouts; k++)
+            cut[c->outs[k]] = any || (parts && all[c->outs[k]] && !to[c->outs[k]]);
+    }
+    return more;
+}
+
+/* Regions that cut no parameter off run under torch.no_grad. */
+static void
+switch_off(struct lowering *l, struct regions *r)
+{
+    bool *grows = lower_trained(l->p, r->own), any = false;
+    switch_iterations(l, r);
+    const bool *all = reaching(r, NULL);
+    while (train_more(r, all))
+        ;
+    for (int i = 0; i < l->p->ncalls; i++) {
+        bool off = r->of[i] >= 0 && !r->trains[r->of[i]] && !l->p->calls[i].no_grad;
+        any |= lower_grows(&l->p->calls[i], grows) && off;
+    }
+    if (any)
+        program_assume(l->p, ALTERNATIVE_GRADIENTS,
+                       "what the exporter left the code of a graph of runs under torch.no_grad where every parameter "
+                       "that has a gradient has one without it, too: torch.autocast has such code, and gradients");
+    for (int i = 0; i < l->p->ncalls && any && !setup_instead(l->s, ALTERNATIVE_GRADIENTS); i++)
+        l->p->calls[i].no_grad |= r->of[i] >= 0 && !r->trains[r->of[i]];
+}
+
+/* The stacks of nodes in whose frames a forward() ran that is no module's. NULL there are none. */
+static struct names *
+functions_of(const struct lowering *l, struct arena *a)
+{
+    struct names *stacks = fx_says(l, SAYS_FUNCTION) ? names_new(a) : NULL;
+    for (int i = 0; i < l->g->nn && stacks; i++) {
+        const char *stack = l->g->n[i].stack;
+        if (stack && fx_record(l, i)->says & SAYS_FUNCTION && names_find(stacks, stack) < 0)
+            names_put(stacks, stack, i);
+    }
+    return stacks;
+}
+
+void
+regions_weigh(struct lowering *l)
+{
+    struct regions r = {.own = arena_new(), .p = l->p};
+    const struct names *functions = functions_of(l, r.own);
+    find_regions(&r);
+    if (r.n)
+        switch_off(l, &r);
+    bool *grows = lower_trained(l->p, r.own);
+    for (int i = 0; i < l->p->ncalls; i++) {
+        const struct call *c = &l->p->calls[i];
+        bool reads = lower_grows(c, grows);
+        const char *stack = reads && c->stack ? c->stack : "", *applied = strstr(stack, ".apply(");
+        const bool function =
+            (applied && strstr(applied, "\n  File ")) || (functions && names_find(functions, stack) >= 0);
+        const char *why = function
+                              ? "it runs in an autograd.Function, and the file does not say what that keeps for its "
+                                "backward"
+                          : reads && r.of[i] >= 0 && r.trains[r.of[i]]
+                              ? "it runs under torch.no_grad, torch.autocast or in an autograd.Function, such as "
+                                "torch.utils.checkpoint with use_reentrant=True, and the file does not say under "
+                                "which: use_reentrant=False leaves its line"
+                              : NULL;
+        if (why) {
+            graph_doubt(l->p->graph, c->node, "torch.autograd.Function", NULL, "%s", why);
+            break;
+        }
+    }
+    arena_free(r.own);
+}
