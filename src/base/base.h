@@ -362,6 +362,7 @@ enum alternative {
     ALTERNATIVE_CELLS,        /* recurrent layers step by step, without cuDNN */
     ALTERNATIVE_PARTS,        /* of what is taken apart on a line that was lost: where it is made */
     ALTERNATIVE_MERGED,       /* calls, with equal ones: right behind those */
+    ALTERNATIVE_REMADE,       /* what merged calls of functions read: by each of them */
     ALTERNATIVE_UNREAD,       /* what nobody reads of the last of several layers: not at all */
     ALTERNATIVE_KERNEL,       /* a library's own, which makes nothing in between */
     ALTERNATIVE_ASKS,         /* a module whose parameters are frozen asks for a gradient of its input */

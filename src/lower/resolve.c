@@ -2285,6 +2285,64 @@ called_there(const struct dynamo *d, const struct group *g, const char *stack, c
     return n;
 }
 
+static int before_later(const struct dynamo *d, const struct group *g, int at);
+
+/* Whether a call ran in frames below those of a stack. */
+static bool
+ran_below(const struct call *c, const char *stack)
+{
+    return c->stack && starts_with(c->stack, stack) && c->stack[strlen(stack)];
+}
+
+/* How often a line calls the module of the reader's in which a call ran, "self.b(z)"; 0 no line does. */
+static int
+calls_module(struct dynamo *d, const struct group *g, const struct call *c, const char *line)
+{
+    const struct module *modules = d->l->p->modules;
+    const int reader = lower_module(d->l, g->path ? g->path : "", g->type);
+    int at = c->scope, n = 0;
+    while (at > 0 && modules[at].parent != reader)
+        at = modules[at].parent;
+    if (at <= 0)
+        return 0;
+    const char *name = arena_printf(d->l->a, "self.%s(", path_last(modules[at].path));
+    for (const char *p = line; (p = strstr(p, name)); p += strlen(name))
+        n++;
+    return n;
+}
+
+/* What modules made that a statement calls, in another run of the statement: all calls below its frames. */
+static int
+below_again(struct dynamo *d, const struct group *g, const char *stack, int slot)
+{
+    struct program *p = d->l->p;
+    const struct call *m = group_maker(p, slot);
+    if (!m || !ran_below(m, stack) || m->nouts > 1 || d->again == MAX_DEPTH)
+        return slot;
+    struct call c = *m;
+    c.outs = NEWN(d->l->a, int, 1);
+    c.outs[0] = lower_slot(d->l);
+    c.name = NULL;
+    c.args = arena_dup(d->l->a, c.args, sizeof(*c.args) * (size_t)(c.nargs ? c.nargs : 1));
+    d->again++;
+    for (int k = 0; k < c.nargs; k++)
+        if (c.args[k].kind == ARG_SLOT)
+            c.args[k].i = below_again(d, g, stack, (int)c.args[k].i);
+    d->again--;
+    *PUSH(d->l->a, p->calls, p->ncalls, p->cap_calls) = c;
+    group_move(d, p->ncalls - 1, before_later(d, g, p->ncalls - 1));
+    return c.outs[0];
+}
+
+/* Whether what a call reads that was merged is made again, too, where no line shows it. */
+static bool
+assume_remade(struct lowering *l)
+{
+    program_assume(l->p, ALTERNATIVE_REMADE,
+                   "of equal calls in functions, which the exporter merged, what they read was made once");
+    return setup_instead(l->s, ALTERNATIVE_REMADE);
+}
+
 /* What a call that runs again on a line reads: made again, too, where that writes it more often than it was called,
  * in all rounds of a loop; where it is a subscript of what was one expression; where a function that both lines call
  * made it; or where a round of a loop runs its line before the call's. */
@@ -2326,15 +2384,24 @@ operand_again(struct dynamo *d, const struct group *g, const struct call *reader
                        "right before");
         made = setup_instead(d->l->s, ALTERNATIVE_MERGED);
     }
+    const struct call *base =
+        before && !elsewhere && !target_is(g->target, TARGET_VIEWS | TARGET_REORDERS) ? viewed(p, m) : NULL;
+    if (!made && base && ran_below(base, stack)) { /* by a module, which ran again with the line that calls it */
+        const int called = calls_module(d, g, base, line);
+        int ran = 0;
+        for (int i = 0; called && i < p->ncalls; i++)
+            ran += p->calls[i].scope == base->scope && p->calls[i].stack && !strcmp(p->calls[i].target, base->target) &&
+                   !strcmp(p->calls[i].stack, base->stack);
+        if (reads && called && ran * reads < called * called_there(d, g, stack, g->target))
+            return base == m ? below_again(d, g, stack, slot)
+                             : maker_again(d, g, spelled_root(d->l->a, m->target), slot);
+    }
     if (!made) {
         bool hidden = !lost && !view && !written && before && m->op && m->op->grad && strcmp(m->stack, stack) == 0 &&
                       !target_is(m->target, TARGET_COPIES) && strcmp(before, stack) == 0;
-        if (hidden && has_gradient(d->l, slot)) /* a function that the line calls made both */
-            graph_doubt(d->l->g, d->l->g->n[g->last].name, d->l->g->n[g->last].op,
-                        "an export by memlint.export, which has every call",
-                        "the exporter merged %s with an equal call of this line, and perhaps %s, which a function made",
-                        spelled_bare(reader->target), spelled_bare(m->target));
-        const struct call *base = d->again && elsewhere ? viewed(p, m) : NULL;
+        if (hidden && has_gradient(d->l, slot) && assume_remade(d->l)) /* a function that the line calls made both */
+            return maker_again(d, g, spelled_root(d->l->a, m->target), slot);
+        base = d->again && elsewhere ? viewed(p, m) : NULL;
         if (base && !of_another_class(d, g, m) && python_again(d->l->a, base->target, base->stack, stack))
             graph_doubt(d->l->g, d->l->g->n[g->last].name, d->l->g->n[g->last].op, NULL,
                         "the exporter merged what this line reads of %s with an equal call of another line",
@@ -3007,10 +3074,8 @@ lost_duplicate(struct dynamo *d, const struct group *g, const char *name, int sl
     const struct call *operand =
         again.nargs && again.args[0].kind == ARG_SLOT ? group_maker(p, (int)again.args[0].i) : NULL;
     if (operand && operand->scope == made.scope && again.args[0].i == made.args[0].i && !left_out_behind(d, operand) &&
-        began_again(d, operand) && has_gradient(d->l, operand->outs[0]))
-        graph_doubt(d->l->g, reader->name, reader->op, "memlint.export",
-                    "the exporter merged %s with that of another run of its function, and perhaps what it reads",
-                    spelled_bare(again.target));
+        began_again(d, operand) && has_gradient(d->l, operand->outs[0]) && assume_remade(d->l))
+        again.args[0].i = maker_again(d, g, spelled_root(d->l->a, operand->target), (int)again.args[0].i);
     i = (int)(group_maker(p, result) - p->calls);
     ran_between(d, name, &before, &later);
     int first = p->ncalls;

@@ -822,6 +822,25 @@ class M(B):
         return self.b(torch.cat([p[:, :8, :128, 0].exp(), p[:, :8, :128, 1].exp()], -1))
 """,
 }
+BELOW = """
+class Mixer(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.q, self.b = nn.Linear(64, 64), nn.Linear(8, 8)
+    def forward(self, x, z):
+        h = self.q(x).view(-1, 8, 8, 8).exp()
+        h = h + 0.5 * self.b(z).permute(0, 3, 1, 2)
+        return h.tanh().flatten(2)
+class M(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.put, self.mixer = nn.Linear(64, 64), Mixer()
+    def forward(self, x):
+        z = self.put(x).view(-1, 8, 8, 8)
+        for k in range(3):
+            x = self.mixer(x, z)
+        return x
+"""
 HANDED = """
 class Step(nn.Module):
     def __init__(self):
@@ -1727,6 +1746,7 @@ CASES = {  # name: (classes, entry, entry of the step where it is another, optio
             ("copied", COPIED % "z = self.target(x)"),
             ("again_free", AGAIN_FREE),
             ("handed", HANDED),
+            ("below", BELOW),
             ("lists", LISTS),
             *CARRIED.items(),
             ("unbound", UNBOUND),
