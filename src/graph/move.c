@@ -99,8 +99,8 @@ move_squeeze(struct infer *I)
             shape(I, 0, r - l.n);
         return;
     }
-    for (int i = 0; i < r; i++)
-        left += !named[i];
+    for (int i = 0; i < r; i++) /* PyTorch's exporter writes squeeze(dim) so, which leaves what is not 1 */
+        left += !(named[i] &= x->dims[i].n < 0 || x->dims[i].n == 1);
     struct dim *d = shape(I, 0, left);
     for (int i = 0; i < r && d; i++)
         if (!named[i])
