@@ -3496,6 +3496,26 @@ reads_twice(const struct dynamo *d, const struct group *g, int tensor)
     return twice;
 }
 
+/* A copy of the parameter that the group's nodes read and its text does not name: torch.rot90 of no turn copies. -1 no
+ * such one. */
+static int
+lost_copy(struct dynamo *d, const struct group *g)
+{
+    const struct graph *gr = d->l->g;
+    const bool turns = python_calls(fx_line_at(d, g->last), "rot90");
+    for (int k = 0; k < g->nnodes; k++)
+        for (int i = 0; i < gr->n[g->nodes[k]].nin; i++) {
+            const int t = gr->n[g->nodes[k]].in[i];
+            const struct param *q = t < 0 ? NULL : params_called(d, gr->t[t].name);
+            if (!q || q->rank < 1 || names_param(d, g, q))
+                continue;
+            struct call *c = group_call(d, g, turns ? "aten.rot90.turned" : "aten.clone.default", 1);
+            c->args[0] = (struct arg){.kind = ARG_SLOT, .i = q->slot};
+            return c->outs[0];
+        }
+    return -1;
+}
+
 /* The slot for a name that no call defined; -1 when it is no tensor of the step (a symbolic size). */
 static int
 resolve_lost(struct dynamo *d, const struct group *g, const char *name, int position, int *spare, int nspare, int *used)
@@ -3549,6 +3569,9 @@ resolve_lost(struct dynamo *d, const struct group *g, const char *name, int posi
             return lost_duplicate(d, g, name, inside, NULL);
         if (t >= 0 || inside >= 0)
             return t >= 0 ? resolve_constant(d, g, name, t) : inside;
+        int copy = spelled(name, COPIES) ? lost_copy(d, g) : -1;
+        if (copy >= 0)
+            return copy;
         bool tensor =
             !position || spelled(name, COPIES) || traceless || reads_interior(d, g); /* "mul" may be of sizes */
         if (!tensor || constant_input(d, g, name, false) >= 0 || (!position && spelled_alone(g->target)))

@@ -822,6 +822,15 @@ class M(B):
         return self.b(torch.cat([p[:, :8, :128, 0].exp(), p[:, :8, :128, 1].exp()], -1))
 """,
 }
+UNTURNED = """
+class M(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.weight, self.last = nn.Parameter(torch.rand(256, 3, 5, 5) - .5), nn.Conv2d(1024, 8, 1)
+    def forward(self, x):
+        w = torch.cat([torch.roll(torch.rot90(self.weight, k, (2, 3)), k + 1, 0) for k in range(4)])
+        return self.last(F.conv2d(x, w).tanh())
+"""
 BELOW = """
 class Mixer(nn.Module):
     def __init__(self):
@@ -1787,7 +1796,13 @@ CASES = {  # name: (classes, entry, entry of the step where it is another, optio
     },
     **{
         n: (text, entry(IMAGE, "None", "out.sum()"), None, ["--loss=sum"], steps.PRECISIONS)
-        for n, text in (("skips", SKIPS), ("sampled", SAMPLED), ("halves", HALVES), ("plain_norm", PLAIN_NORM))
+        for n, text in (
+            ("skips", SKIPS),
+            ("sampled", SAMPLED),
+            ("unturned", UNTURNED),
+            ("halves", HALVES),
+            ("plain_norm", PLAIN_NORM),
+        )
     },
     "gated": (GATED, entry(X, "None", "out.sum()"), None, ["--loss=sum"], steps.PRECISIONS),
     "reshaped": (RESHAPED, entry(X, "None", "out.sum()"), None, ["--loss=sum"], steps.PRECISIONS),
