@@ -88,6 +88,26 @@ doubt_overwritten(const struct program *p)
     arena_free(own);
 }
 
+/* What a function writes by index has no line: "x[:, i] = y" writes in place, and index_copy(), which the exporter
+ * decomposes so, keeps what it writes. */
+static void
+doubt_indexed(struct program *p)
+{
+    struct arena *own = arena_new();
+    bool *grows = lower_trained(p, own);
+    for (int i = 0; i < p->ncalls; i++) {
+        const struct call *c = &p->calls[i];
+        const char *line = fx_line(own, c->stack);
+        if (lower_grows(c, grows) && !c->in_place && target_named(c->target, "index_put") && !strstr(line, "] = ") &&
+            !python_calls(line, "index_put")) {
+            graph_doubt(p->graph, c->node, spelled_bare(c->target), "memlint.export",
+                        "a function writes by index, and no line shows whether in place or by index_copy");
+            break;
+        }
+    }
+    arena_free(own);
+}
+
 /* DeepSpeed's engine. Source: deepspeed/runtime/zero/config.py, torch_autocast.py (autocast_if_enabled), of 0.19.8. */
 static void
 assume_deepspeed(struct program *p, const struct setup *s)
@@ -188,6 +208,7 @@ lower_run(struct graph *g, const struct setup *setup)
         lower_dynamo(l);
         doubt_unrecorded(g);
         doubt_overwritten(l->p);
+        doubt_indexed(l->p);
         unread_doubt(l);
     } else {
         lower_patterns(l);
