@@ -494,6 +494,8 @@ const struct fact fact_table[] = {
      .type = "*GPTBigCodeModel", .path = "*.bias"},
     {TRANSFORMERS_5, FACT_SIZE, "modeling_llama.py: LlamaRotaryEmbedding", "float 128", .type = "*",
      .path = "*.rotary_emb.*_inv_freq"},
+    {TORCHVISION, FACT_SIZE, "models/swin_transformer.py: ShiftedWindowAttentionV2", "float 512 2", .type = "*",
+     .path = "*.cpb_mlp.0.weight"},
     {PYTORCH, FACT_SIZE, "torch/nn/utils/parametrizations.py: _SpectralNorm", "float <original", .type = "*",
      .path = "*.parametrizations.*._u"},
     {PYTORCH, FACT_SIZE, "torch/nn/utils/parametrizations.py: _SpectralNorm", "float >original", .type = "*",

@@ -196,7 +196,7 @@ sized_as_read(struct lowering *l, const struct group *g, struct param *q, int sk
     }
 }
 
-/* "x[:, self.rows, self.columns]": of several buffers the node takes one list of coordinates, all of which are read. */
+/* "x[:, self.rows, self.columns]": of buffers the node takes one list of coordinates, all of which are read. */
 static void
 sized_as_coordinates(struct dynamo *d, const struct group *g, const struct arg *indices)
 {
@@ -204,7 +204,7 @@ sized_as_coordinates(struct dynamo *d, const struct group *g, const struct arg *
     int64_t n = 0;
     for (int i = 0; i < indices->n; i++)
         n += indices->list[i].kind != ARG_NONE;
-    for (int k = 0; k < g->nnodes && n > 1; k++) {
+    for (int k = 0; k < g->nnodes && n; k++) {
         const struct node *node = &gr->n[g->nodes[k]];
         const struct tensor *t =
             node_is(node, OP_COORDINATES) && node->nin > 1 && node->in[1] >= 0 ? &gr->t[node->in[1]] : NULL;
@@ -222,10 +222,13 @@ sized_as_coordinates(struct dynamo *d, const struct group *g, const struct arg *
     }
 }
 
+static bool size_by_fact(struct lowering *l, struct param *q);
+
 /* Columns of a linear layer's weight and of the table that it reads, whose product the exporter folded into a constant
  * of so many columns and rows; 0 it did not. */
 static int64_t
-folded_columns(struct dynamo *d, const struct group *g, const struct param *q, int rank, const int64_t *size)
+folded_columns(struct dynamo *d, const struct group *g, const struct arg *args, int nargs, const struct param *q,
+               int rank, const int64_t *size)
 {
     const struct node *n = &d->l->g->n[g->last];
     const struct tensor *t = n->nin > 0 && n->in[0] >= 0 ? &d->l->g->t[n->in[0]] : NULL;
@@ -237,6 +240,9 @@ folded_columns(struct dynamo *d, const struct group *g, const struct param *q, i
     rows = rows > size[rank - 1] ? rows : size[rank - 1];
     if (rows < 1 || rows > MOST_FOLDED)
         return 0;
+    struct param *weight = nargs > 1 && args[1].kind == ARG_SLOT && args[1].s ? params_of(d, args[1].s) : NULL;
+    if (weight && (weight->rank == 2 || (weight->rank < 0 && size_by_fact(d->l, weight) && weight->rank == 2)))
+        return weight->size[1];
     program_assume(d->l->p, ALTERNATIVE_FOLDED, "%s, whose product the exporter folded, has two columns", q->name);
     return setup_instead(d->l->s, ALTERNATIVE_FOLDED) ? MOST_FOLDED / rows : 2; /* coordinates in an image */
 }
@@ -287,7 +293,7 @@ params_size(struct dynamo *d, const struct group *g, const struct aten *op, cons
         seen += q != NULL;
         if (!q || q->rank >= 0)
             continue;
-        const int64_t few = linear ? folded_columns(d, g, q, rank, size) : 0;
+        const int64_t few = linear ? folded_columns(d, g, args, nargs, q, rank, size) : 0;
         int64_t in = few ? few : params_width(d, g), out = rank > 0 ? size[rank - 1] : -1;
         int shape = op ? aten_arg(op, "normalized_shape") : -1;
         if (few && i == 0) {

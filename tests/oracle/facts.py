@@ -572,6 +572,12 @@ MODELS = {  # name: exporter, expression of self.op, inputs, result
         '"x": torch.rand(2, 4, 4, 32)',
         "y.flatten(1, 2)",
     ),
+    "swin_attention_v2": (
+        "dynamo",
+        "V.swin_transformer.ShiftedWindowAttentionV2(32, [4, 4], [0, 0], 2)",
+        '"x": torch.rand(2, 4, 4, 32)',
+        "y.flatten(1, 2)",
+    ),
     "bert_attention": (
         "ts-eval",
         "Apart('attention.self', bert.BertSdpaSelfAttention(transformers.BertConfig(hidden_size=32, "
