@@ -88,7 +88,7 @@ struct dynamo {
     const struct tensor **folded; /* per param: a constant that the file says it was folded into, of its size if that
                                    * can be told; NULL none */
     bool *copied;                 /* params of a copy, of which the file has the other's alone */
-    struct names *told;           /* names in the file's texts; of roots the greatest number; NULL not asked for yet */
+    struct names *told, *most;    /* names in the file's texts; of roots the greatest number; NULL not asked for yet */
     struct names *read;           /* full names of what lines read as "self.name"; NULL not asked for yet */
     int again;                    /* calls being made again, one for the other */
     bool clones_left_out;         /* the last time that numbers told it, before a layer whose text went */

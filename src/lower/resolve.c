@@ -2044,18 +2044,19 @@ static void
 tell_name(struct dynamo *d, const char *name)
 {
     int number;
-    const size_t n = numbered(name, &number);
-    const char *root = arena_printf(d->l->a, "%.*s_", (int)n, name); /* "add_", which is no name */
-    if (names_find(d->told, name) < 0)
-        names_put(d->told, name, 0);
-    if (number > names_find(d->told, root))
-        names_put(d->told, root, number);
+    if (names_find(d->told, name) >= 0)
+        return;
+    names_put(d->told, name, 0);
+    const char *root = arena_strn(d->l->a, name, numbered(name, &number));
+    if (number > names_find(d->most, root))
+        names_put(d->most, root, number);
 }
 
 static void
 tell_names(struct dynamo *d)
 {
     d->told = names_new(d->l->a);
+    d->most = names_new(d->l->a);
     for (const struct group *g = d->groups; g < d->groups + d->ngroups; g++) {
         const char *args = g->args, *name;
         tell_name(d, g->fx_name);
@@ -2211,7 +2212,7 @@ left_out_behind(struct dynamo *d, const struct call *c)
         return NULL;
     if (!d->told)
         tell_names(d);
-    const int most = names_find(d->told, arena_printf(d->l->a, "%.*s_", (int)root, c->name));
+    const int most = names_find(d->most, arena_strn(d->l->a, c->name, root));
     const char *first = "";
     for (int k = number + 1; k <= most; k++) {
         const char *name = name_of(d->l->a, c->name, root, k);
