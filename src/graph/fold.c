@@ -747,11 +747,12 @@ fold_concat(struct infer *I)
     int64_t outer = 1, inner = 1, to = 0;
     for (int i = 0; i < o->rank; i++)
         *(i < axis ? &outer : &inner) *= i == axis ? 1 : o->dims[i].n;
+    for (int k = 0; k < I->nin && outer; k++)
+        if (in(I, k)->dims[axis].n * inner * outer != tensor_elements(in(I, k)))
+            return;
     for (int64_t a = 0; a < outer; a++)
         for (int k = 0; k < I->nin; k++) {
             int64_t n = in(I, k)->dims[axis].n * inner;
-            if (n * outer != tensor_elements(in(I, k)))
-                return;
             for (int64_t b = 0; b < n && to < c->n; b++)
                 set(c, o->dtype, (int)to++, get(in(I, k), (int)(a * n + b)));
         }
