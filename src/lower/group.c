@@ -60,7 +60,9 @@ group_make(struct dynamo *d)
         d->group_of[i] = -1;
         if (!r->name || (gone && names_find(gone, r->name) >= 0))
             continue;
-        int item, at = names_find(by_name, r->name), whose = names_find(by_name, fx_list(l->a, r, &item));
+        int item, at = names_find(by_name, r->name);
+        const char *list = fx_list(l->a, r, &item);
+        const int whose = *list ? names_find(by_name, list) : -1;
         if (whose >= 0) { /* an item that has a node of its own is its list's */
             *PUSH(l->a, d->groups[whose].nodes, d->groups[whose].nnodes, d->groups[whose].cap) = i;
             d->groups[whose].last = i;
