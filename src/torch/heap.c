@@ -73,7 +73,7 @@ more_spare(struct heap *h)
         h->spare[i - 1].next = &h->spare[i];
 }
 
-/* No free one, between its neighbours. */
+/* No free one, between its neighbours; whether it is mapped is for the caller to say. */
 static inline struct block *
 block_new(struct heap *h, int64_t address, int64_t bytes, struct pool *p, struct block *prev, struct block *next)
 {
@@ -87,7 +87,6 @@ block_new(struct heap *h, int64_t address, int64_t bytes, struct pool *p, struct
     b->next = next;
     b->pool = p;
     b->bin = 0;
-    b->unmapped = false;
     return b;
 }
 
@@ -112,11 +111,11 @@ bin_of(int64_t bytes)
 static inline struct block *
 pool_first(const struct pool *p, unsigned bin)
 {
-    uint64_t mask = ~UINT64_C(0) << bin % WORD;
-    for (unsigned word = bin / WORD; word < BINS / WORD; word++, mask = ~UINT64_C(0))
-        if (p->filled[word] & mask)
-            return p->bin[word * WORD + (unsigned)__builtin_ctzll(p->filled[word] & mask)];
-    return NULL;
+    unsigned word = bin / WORD;
+    uint64_t left = p->filled[word] & ~UINT64_C(0) << bin % WORD;
+    while (!left && ++word < BINS / WORD)
+        left = p->filled[word];
+    return left ? p->bin[word * WORD + (unsigned)__builtin_ctzll(left)] : NULL;
 }
 
 /* The smallest free block of at least that size, NULL none. */
@@ -139,19 +138,23 @@ pool_next(const struct pool *p, const struct block *b)
 static inline void
 pool_insert(struct pool *p, struct block *b)
 {
-    unsigned bin = bin_of(b->bytes);
-    struct block **at = &p->bin[bin], *less = NULL;
-    while (*at && ((*at)->bytes < b->bytes || ((*at)->bytes == b->bytes && (*at)->address < b->address))) {
-        less = *at;
-        at = &less->more;
+    const unsigned bin = bin_of(b->bytes);
+    struct block *less = NULL, *more = p->bin[bin];
+    while (more && (more->bytes < b->bytes || (more->bytes == b->bytes && more->address < b->address))) {
+        less = more;
+        more = less->more;
     }
+    b->bin = bin;
     b->less = less;
-    b->more = *at;
-    if (b->more)
-        b->more->less = b;
-    *at = b;
-    p->filled[bin / WORD] |= UINT64_C(1) << bin % WORD;
-    b->bin = (uint16_t)bin;
+    b->more = more;
+    if (more)
+        more->less = b;
+    if (less) {
+        less->more = b;
+    } else {
+        p->bin[bin] = b;
+        p->filled[bin / WORD] |= UINT64_C(1) << bin % WORD;
+    }
 }
 
 /* A free block is taken. */
@@ -163,7 +166,7 @@ pool_remove(struct pool *p, struct block *b)
     if (b->less)
         b->less->more = b->more;
     else if (!(p->bin[b->bin] = b->more))
-        p->filled[b->bin / WORD] &= ~(UINT64_C(1) << b->bin % WORD);
+        p->filled[b->bin / WORD] ^= UINT64_C(1) << b->bin % WORD;
     b->bin = 0;
 }
 
@@ -367,6 +370,7 @@ grow(struct heap *h, int64_t bytes, struct pool *p)
     if (h->play && !h->play->take(h->play->of, h->top, seg))
         return NULL;
     struct block *b = block_new(h, h->top, seg, p, NULL, NULL);
+    b->unmapped = false;
     *PUSH(h->a, h->segment, h->nsegments, h->cap_segments) = (struct heap_segment){h->top, seg, p->large};
     h->top += seg;
     h->reserved += seg;
@@ -399,7 +403,7 @@ fit_bytes(const struct block *b)
 static int64_t
 block_round(int64_t bytes)
 {
-    return bytes < MIN_BLOCK ? MIN_BLOCK : (bytes + MIN_BLOCK - 1) & ~(int64_t)(MIN_BLOCK - 1);
+    return (bytes + MIN_BLOCK - 1) & ~(int64_t)(MIN_BLOCK - 1);
 }
 
 /* A block that is no longer free serves a request. */

@@ -872,7 +872,7 @@ struct block {
     struct block *prev, *next; /* neighbours in the segment, NULL none; of a spare one the next of them */
     struct block *less, *more; /* of a free one, its neighbours in the bin */
     struct pool *pool;
-    uint16_t bin;  /* where a free one stands; 0: it is taken */
+    unsigned bin;  /* where a free one stands; 0: it is taken */
     bool unmapped; /* addresses of an expandable range without memory */
 };
 enum { HEAP_SMALL = 1 << 20 /* bytes of the largest request for the pool of small ones */ };
@@ -881,7 +881,7 @@ heap_is_large(int64_t bytes)
 {
     return bytes > HEAP_SMALL;
 }
-/* A block for that many bytes. */
+/* A block for so many bytes, of which there are some. */
 struct block *heap_malloc(struct heap *h, int64_t bytes);
 void heap_free(struct heap *h, struct block *b);
 /* Memory that no block uses goes back to the device. Source: release_cached_blocks in CUDACachingAllocator.cpp. */
