@@ -51,8 +51,8 @@ void arena_free_newer(const struct arena *a);
 #define NEW(a, type)     ((type *)arena_alloc((a), sizeof(type)))
 #define NEWN(a, type, n) ((type *)arena_alloc((a), sizeof(type) * (size_t)(n)))
 /* Appends a zeroed element to array (with int count n and int capacity cap) and yields a pointer to it. */
-#define PUSH(a, array, n, cap)                                                                                        \
-    ((void)((n) < (cap) && (array) ? NULL : ((array) = arena_grow((a), (array), &(cap), (n) + 1, sizeof(*(array))))), \
+#define PUSH(a, array, n, cap)                                                                             \
+    ((void)((n) < (cap) ? NULL : ((array) = arena_grow((a), (array), &(cap), (n) + 1, sizeof(*(array))))), \
      &(array)[(n)++])
 
 /* What stands behind the last dot of a path of modules, which may be all of it. */
@@ -71,6 +71,8 @@ struct names *names_new(struct arena *a);
 int names_find(const struct names *m, const char *s);
 /* Sets the id of s. */
 void names_put(struct names *m, const char *s, int id);
+/* Where the id of s stands until another is set; -1 where it had none. */
+int *names_id(struct names *m, const char *s);
 
 /* A fault of the model: filled once, at the border only. */
 struct err {

@@ -190,29 +190,7 @@ block_new(struct arena *a, size_t size)
     return b;
 }
 
-/* Where the block being filled has no room. */
-static __attribute__((noinline)) void *
-alloc_in_new(struct arena *a, size_t bytes)
-{
-    struct block *b = a->blocks;
-    size_t size = !b ? FIRST_BLOCK : b->size < LAST_BLOCK ? b->size * 2 : LAST_BLOCK;
-    bool own = bytes > size / 4; /* a block of its own, behind the one being filled */
-    struct block *fresh = block_new(a, own ? bytes : size);
-    fresh->used = bytes;
-    if (own && b) {
-        fresh->next = b->next;
-        b->next = fresh;
-    } else {
-        fill(a);
-        fresh->next = b;
-        a->blocks = fresh;
-        a->at = fresh->data + bytes;
-        a->left = fresh->size - bytes;
-    }
-    return fresh->data;
-}
-
-static __attribute__((noinline)) NORETURN void
+static NORETURN void
 too_much(size_t bytes)
 {
     if (guard)
@@ -220,20 +198,41 @@ too_much(size_t bytes)
     die("out of memory: %zu bytes wanted", bytes);
 }
 
-void *
-arena_alloc(struct arena *a, size_t bytes)
+/* Where the block being filled has no room, or nobody has it. */
+static __attribute__((noinline)) void *
+alloc_in_new(struct arena *a, size_t bytes, size_t wanted)
 {
     if (bytes > PTRDIFF_MAX - ALIGN)
         too_much(bytes);
-    const size_t wanted = ((bytes + ALIGN - 1) & ~(size_t)(ALIGN - 1)) + GAP;
-    if (a->left < wanted || !a->blocks) {
-        void *p = alloc_in_new(a, wanted);
-        ASAN_UNPOISON_MEMORY_REGION(p, bytes);
-        return p;
+    struct block *b = a->blocks;
+    size_t size = !b ? FIRST_BLOCK : b->size < LAST_BLOCK ? b->size * 2 : LAST_BLOCK;
+    bool own = wanted > size / 4; /* a block of its own, behind the one being filled */
+    struct block *fresh = block_new(a, own ? wanted : size);
+    fresh->used = wanted;
+    if (own && b) {
+        fresh->next = b->next;
+        b->next = fresh;
+    } else {
+        fill(a);
+        fresh->next = b;
+        a->blocks = fresh;
+        a->at = fresh->data + wanted;
+        a->left = fresh->size - wanted;
     }
+    return fresh->data;
+}
+
+void *
+arena_alloc(struct arena *a, size_t bytes)
+{
+    const size_t wanted = ((bytes + ALIGN - 1) & ~(size_t)(ALIGN - 1)) + GAP;
     void *p = a->at;
-    a->at += wanted;
-    a->left -= wanted;
+    if (wanted < a->left && bytes <= wanted) { /* no block has nothing left */
+        a->at += wanted;
+        a->left -= wanted;
+    } else {
+        p = alloc_in_new(a, bytes, wanted);
+    }
     ASAN_UNPOISON_MEMORY_REGION(p, bytes);
     return p;
 }
@@ -286,7 +285,7 @@ print_usual(char *to, size_t room, const char *fmt, va_list ap)
     for (; *fmt; fmt++) {
         char digits[24];
         const char *s = fmt;
-        size_t n = strcspn(fmt, "%");
+        size_t n = *fmt == '%' ? 0 : strcspn(fmt, "%");
         if (n) {
             fmt += n - 1;
         } else if (*++fmt == 's') {
@@ -490,8 +489,9 @@ names_find(const struct names *m, const char *s)
     return n->s ? n->id : -1;
 }
 
-void
-names_put(struct names *m, const char *s, int id)
+/* Where s stands from now on, at first with the id -1. */
+static struct name *
+names_place(struct names *m, const char *s)
 {
     uint32_t h = hash(m, s);
     struct name *n = names_slot(m, s, h);
@@ -506,8 +506,25 @@ names_put(struct names *m, const char *s, int id)
         arena_drop(m->a, old, sizeof(*old) * (size_t)cap);
         n = names_slot(m, s, h);
     }
-    m->n += !n->s;
-    *n = (struct name){s, h, id};
+    if (!n->s) {
+        m->n++;
+        *n = (struct name){s, h, -1};
+    }
+    return n;
+}
+
+void
+names_put(struct names *m, const char *s, int id)
+{
+    struct name *n = names_place(m, s);
+    n->s = s;
+    n->id = id;
+}
+
+int *
+names_id(struct names *m, const char *s)
+{
+    return &names_place(m, s)->id;
 }
 
 bool

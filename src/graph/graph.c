@@ -65,15 +65,15 @@ graph_torch(const struct graph *g)
 int
 graph_tensor(struct graph *g, const char *name)
 {
-    int id = graph_find(g, name);
-    if (id >= 0)
-        return id;
+    int *id = names_id(g->by_name, name);
+    if (*id >= 0)
+        return *id;
+    *id = g->nt;
     struct tensor *t = PUSH(g->arena, g->t, g->nt, g->cap_t);
     t->name = name;
     t->wrap = "";
     t->rank = t->declared_rank = t->producer = -1;
-    names_put(g->by_name, name, g->nt - 1);
-    return g->nt - 1;
+    return *id;
 }
 
 struct node *

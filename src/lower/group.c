@@ -60,7 +60,7 @@ group_make(struct dynamo *d)
         d->group_of[i] = -1;
         if (!r->name || (gone && names_find(gone, r->name) >= 0))
             continue;
-        int item, at = names_find(by_name, r->name);
+        int item, *id = names_id(by_name, r->name), at = *id;
         const char *list = fx_list(l->a, r, &item);
         const int whose = *list ? names_find(by_name, list) : -1;
         if (whose >= 0) { /* an item that has a node of its own is its list's */
@@ -70,7 +70,7 @@ group_make(struct dynamo *d)
             continue;
         }
         if (at < 0) {
-            at = d->ngroups++;
+            at = *id = d->ngroups++;
             const char *path = fx_entry(&r->scopes, 2);
             d->groups[at] = (struct group){.fx_name = r->name,
                                            .target = r->target,
@@ -80,7 +80,6 @@ group_make(struct dynamo *d)
                                            .path = path,
                                            .type = path ? fx_entry(&r->classes, 2) : NULL,
                                            .call = -1};
-            names_put(by_name, r->name, at);
             mark_referenced(d, r->args);
             spelled_read(r->aim, r->target);
             d->takes_batch |= r->aim->batch;

@@ -2043,13 +2043,12 @@ put_on_line(struct dynamo *d, const struct group *g, int slot, const char *stem,
 static void
 tell_name(struct dynamo *d, const char *name)
 {
-    int number;
-    if (names_find(d->told, name) >= 0)
+    int number, *told = names_id(d->told, name);
+    if (*told >= 0)
         return;
-    names_put(d->told, name, 0);
-    const char *root = arena_strn(d->l->a, name, numbered(name, &number));
-    if (number > names_find(d->most, root))
-        names_put(d->most, root, number);
+    *told = 0;
+    int *most = names_id(d->most, arena_strn(d->l->a, name, numbered(name, &number)));
+    *most = number > *most ? number : *most;
 }
 
 static void
