@@ -428,13 +428,12 @@ tape_between(const struct tape *from, const struct tape *to, struct line *l, con
     return between;
 }
 
-/* The blocks of an ask at that size. */
+/* The blocks of an ask at that size; number: room for its numbers. */
 static struct workspaces
-blocks_between(struct machine *m, const struct ask *from, const struct ask *to, struct line *l)
+blocks_between(struct machine *m, const struct ask *from, const struct ask *to, struct line *l, int64_t *number)
 {
     struct workspaces b = {.a = m->a};
     struct ask q = *from;
-    int64_t *number = NEWN(m->a, int64_t, q.n + 1);
     for (int i = 0; i < q.n; i++)
         number[i] = line_at(l, from->number[i], to->number[i]);
     q.number = number;
@@ -495,14 +494,17 @@ tape_play(const struct tape *from, const struct tape *to, struct line *l, const 
           struct devices *on)
 {
     struct arena *a = arena_new();
-    int most = 1;
+    int most = 1, numbers = 1;
     struct block **block = NEWN(a, struct block *, from->n + 1);
     struct machine m = {.a = a, .keep = a, .s = s, .real = s->accumulate_eager, .sm = device_sm(s->device)};
     m.same = devices_both(from->alike, to->alike);
     m.derivatives = d;
     struct workspaces *blocks = NEWN(a, struct workspaces, from->nasks + 1);
+    for (int i = 0; i < from->nasks; i++)
+        numbers = from->ask[i].n > numbers ? from->ask[i].n : numbers;
+    int64_t *number = NEWN(a, int64_t, numbers);
     for (int i = 0; i < from->nasks; i++) {
-        blocks[i] = blocks_between(&m, &from->ask[i], &to->ask[i], l);
+        blocks[i] = blocks_between(&m, &from->ask[i], &to->ask[i], l, number);
         most = blocks[i].n > most ? blocks[i].n : most;
         l->straight &= !blocks[i].elsewhere;
     }
