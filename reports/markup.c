@@ -10,6 +10,13 @@ struct tag {
 };
 
 static inline void
+begin(struct tag *t) /* its text is not cleared */
+{
+    t->n = 0;
+    t->plain = true;
+}
+
+static inline void
 put(struct tag *t, const char *s, size_t n)
 {
     t->plain = t->plain && n <= (size_t)(COUNT(t->text) - t->n);
@@ -19,14 +26,14 @@ put(struct tag *t, const char *s, size_t n)
     t->n += (int)n;
 }
 
-/* What stands in quotes or between tags. */
+/* What stands in quotes, or between tags, where libxml2 leaves letters beyond ASCII as they are. */
 static void
-put_quoted(struct tag *t, const char *s)
+put_quoted(struct tag *t, const char *s, bool between)
 {
-    static const bool escaped[256] = {['"'] = true, ['&'] = true, ['<'] = true, ['>'] = true};
+    static const bool escaped[256] = {['"'] = true, ['&'] = true, ['<'] = true, ['>'] = true, [0x7f] = true};
     for (; *s && t->plain; s++) {
         unsigned char c = (unsigned char)*s;
-        t->plain = t->n < COUNT(t->text) && c >= ' ' && c < 0x7f && !escaped[c];
+        t->plain = t->n < COUNT(t->text) && c >= ' ' && (c < 0x80 || between) && !escaped[c];
         if (t->plain)
             t->text[t->n++] = *s;
     }
@@ -42,7 +49,7 @@ put_attributes(struct html *h, struct tag *t, va_list ap)
         put(t, " ", 1);
         put(t, key, strlen(key));
         put(t, "=\"", 2);
-        put_quoted(t, string_clean(h->a, value));
+        put_quoted(t, string_clean(h->a, value), false);
         put(t, "\"", 1);
     }
 }
@@ -51,8 +58,7 @@ static void
 start(struct html *h, const char *name, va_list ap)
 {
     struct tag t;
-    t.n = 0;
-    t.plain = true;
+    begin(&t);
     va_list again;
     va_copy(again, ap);
     put_attributes(h, &t, ap);
@@ -87,14 +93,13 @@ static bool
 at_once(struct html *h, const char *name, const char *text, va_list ap)
 {
     struct tag t;
-    t.n = 0;
-    t.plain = true;
+    begin(&t);
     put(&t, "<", 1);
     put(&t, name, strlen(name));
     put_attributes(h, &t, ap);
     if (text) {
         put(&t, ">", 1);
-        put_quoted(&t, string_clean(h->a, text));
+        put_quoted(&t, string_clean(h->a, text), true);
         put(&t, "</", 2);
         put(&t, name, strlen(name));
         put(&t, ">", 1);
@@ -139,14 +144,27 @@ void
 html_number(struct html *h, const char *name, int64_t n)
 {
     char digits[24];
-    *int_put(digits, n) = '\0';
-    xmlTextWriterWriteAttribute(h->w, XML(name), XML(digits));
+    struct tag t;
+    begin(&t);
+    put(&t, " ", 1);
+    put(&t, name, strlen(name));
+    put(&t, "=\"", 2);
+    put(&t, digits, (size_t)(int_put(digits, n) - digits));
+    put(&t, "\"", 1);
+    xmlOutputBufferWrite(h->buffer, t.n, t.text); /* as start() does */
 }
 
 void
 html_text(struct html *h, const char *s)
 {
-    xmlTextWriterWriteString(h->w, XML(string_clean(h->a, s)));
+    const char *clean = string_clean(h->a, s);
+    struct tag t;
+    begin(&t);
+    put_quoted(&t, clean, true);
+    if (t.plain)
+        xmlTextWriterWriteRawLen(h->w, XML(t.text), t.n);
+    else
+        xmlTextWriterWriteString(h->w, XML(clean));
 }
 
 const char *
