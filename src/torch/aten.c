@@ -2870,6 +2870,8 @@ aten_takes(const struct aten *op, const struct arg *a, int n)
         if (i >= n)
             return false;
         const struct value *v = a[i].kind == ARG_VALUE ? a[i].v : NULL;
+        if (v && takes[i] == '.') /* most are of any rank */
+            continue;
         if (takes[i] == '*') {
             for (int k = 0; k < a[i].n; k++)
                 if (a[i].kind != ARG_LIST || a[i].list[k].kind != ARG_VALUE)
