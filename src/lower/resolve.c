@@ -329,11 +329,15 @@ read_before(const struct program *p, int slot)
     return read;
 }
 
-/* What is cloned in a line, where "x.detach().clone()" left neither. */
+/* What is cloned in a line, where "x.detach().clone()" left neither, in brackets or not. */
 static int
 cut_off(struct dynamo *d, const struct group *g, int slot, const char *line)
 {
-    if (!strstr(line, ".detach().clone("))
+    static const char cut[] = ".detach()", cloned[] = ".clone(";
+    const char *at = strstr(line, cut);
+    while (at && !starts_with(at + strlen(cut) + strspn(at + strlen(cut), ")"), cloned))
+        at = strstr(at + strlen(cut), cut);
+    if (!at)
         return slot;
     struct call *c = group_call(d, g, traceless[DETACHES].target, 1);
     c->args[0] = (struct arg){.kind = ARG_SLOT, .i = slot};
