@@ -285,12 +285,17 @@ clones_left(const struct dynamo *d, const char *stack, const char *line, const c
     return made < written * (1 + (times ? read / times : 0));
 }
 
-/* Whether the line makes a local contiguous: "x.contiguous()", not "x.view(...).contiguous()". */
+/* Whether the line makes a local contiguous: "x.contiguous()", not "x.view(...).contiguous()"; or an element of one,
+ * "x[-1].contiguous()", where elements says so. */
 static bool
-makes_contiguous(const char *line)
+makes_contiguous(const char *line, bool elements)
 {
     for (const char *at = line, *from; (at = strstr(at, ".contiguous(")); at++) {
-        for (from = at; from > line && (isalnum((unsigned char)from[-1]) || from[-1] == '_');)
+        from = at;
+        if (elements && from > line && from[-1] == ']')
+            for (from--; from > line && (isdigit((unsigned char)from[-1]) || strchr("-[", from[-1]));)
+                from--;
+        while (from > line && (isalnum((unsigned char)from[-1]) || from[-1] == '_'))
             from--;
         if (from < at && (from == line || from[-1] != '.'))
             return true;
@@ -407,7 +412,9 @@ resolve_clone(struct dynamo *d, const struct group *g, int tensor, bool copied)
     if (!written && !strstr(made, ".contiguous(") && after_gap(d, g->path) && resolve_drops(d, g, tensor))
         return drop_in_gap(d, g, l->slot_of[tensor], drops_in_place(d, g, spelled_bare(DROPOUT)));
     const char *stack = own_stack(l->a, g->type, l->g->n[g->last].stack);
-    bool here = !strstr(read, "drop") && (makes_contiguous(read) || makes_contiguous(fx_line(l->a, stack)));
+    const bool takes = !target_views(g->target); /* a view of an element would read what was cloned before */
+    bool here =
+        !strstr(read, "drop") && (makes_contiguous(read, takes) || makes_contiguous(fx_line(l->a, stack), takes));
     const char *frames = from < 0 || !l->g->n[from].stack ? "" : l->g->n[from].stack;
     bool copy = copied || strstr(frames, ".contiguous(") || turned_inside(d, from, made),
          views = copy || here || target_views(g->target);
