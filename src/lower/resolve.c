@@ -449,6 +449,8 @@ resolve_clone(struct dynamo *d, const struct group *g, int tensor, bool copied)
     c->args[0] = (struct arg){.kind = ARG_SLOT, .i = of};
     if (inside) /* a line of the function that calls the reader */
         c->stack = stack;
+    else if (whole && !written) /* a line of its own, which may bind a name of its own */
+        c->stack = NULL;
     slot = c->outs[0];
     const char *from_line = made_at < 0 ? NULL : l->p->calls[made_at].location, *by = c->location;
     if (whole && inside && from_line && by && strcmp(from_line, by) != 0) /* with what a function begins */
