@@ -378,9 +378,10 @@ void resolve_left_out(struct dynamo *d, const struct group *g, const char *name)
 /* The slot of an output that the exporter merged with what the group's call made on its way, by a call of its own; -1
  * where that isn't known. */
 int resolve_output(struct dynamo *d, const struct group *g, int tensor);
-/* The slot of a tensor that another statement made; of the same call again, where the group's line writes it, too, and
- * no group of that line is it: the exporter merged the two, and views behind it. */
-int resolve_again(struct dynamo *d, const struct group *g, int tensor);
+/* The slot of a tensor that another statement made and that the group reads under that name; of the same call again,
+ * where the group's line writes it, too, and no group of that line is it: the exporter merged the two, and views behind
+ * it. */
+int resolve_again(struct dynamo *d, const struct group *g, const char *name, int tensor);
 /* What a call that left nothing makes of the group's result at the end of its statement, or before what takes it apart
  * there; else the slot itself. */
 int resolve_last(struct dynamo *d, const struct group *g, int slot, bool parted);

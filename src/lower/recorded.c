@@ -543,7 +543,7 @@ merged(struct dynamo *d, const struct group *g, int out)
         !permutes && strstr(n->rules, "ReshapeReshape") && (spelled(name, IS_COPY) || hides_copy(d, g, n->in[0]));
     int read = copied                              ? resolve_clone(d, g, n->in[0], true)
                : permutes && spelled(name, COPIES) ? copy_between(d, g, rank, order)
-                                                   : resolve_again(d, g, n->in[0]);
+                                                   : resolve_again(d, g, name, n->in[0]);
     struct call *c;
     if (permutes) {
         c = permute(d, g, read, rank, order);

@@ -3120,12 +3120,16 @@ lost_duplicate(struct dynamo *d, const struct group *g, const char *name, int sl
     return again.outs[nth];
 }
 
+static int lost_traceless(struct dynamo *d, const struct group *g, const char *name, int slot);
+
 int
-resolve_again(struct dynamo *d, const struct group *g, int tensor)
+resolve_again(struct dynamo *d, const struct group *g, const char *name, int tensor)
 {
     struct lowering *l = d->l;
     const struct node *reader = &l->g->n[g->last];
-    int slot = l->slot_of[tensor];
+    int slot = lost_traceless(d, g, name, l->slot_of[tensor]);
+    if (slot != l->slot_of[tensor])
+        return slot;
     const struct call *c = group_maker(l->p, slot);
     const char *stem = c ? spelled_root(l->a, c->target) : "";
     if (!c || c->outs[0] != slot || !c->stack || !reader->stack || strcmp(c->stack, reader->stack) == 0 ||
