@@ -334,6 +334,18 @@ read_before(const struct program *p, int slot)
     return read;
 }
 
+/* Whether it is a view, and a call that is still to come reads it as it was. */
+static bool
+read_behind(const struct dynamo *d, const struct group *g, int tensor)
+{
+    const int from = d->l->g->t[tensor].producer, at = from < 0 ? -1 : d->group_of[from];
+    bool read = false;
+    for (const struct group *h = d->groups + d->group_of[g->last] + 1;
+         h < d->groups + d->ngroups && at >= 0 && target_is(d->groups[at].target, TARGET_VIEWS) && !read; h++)
+        read = fx_names(h->args, d->groups[at].fx_name);
+    return read;
+}
+
 /* What is cloned in a line, where "x.detach().clone()" left neither, in brackets or not. */
 static int
 cut_off(struct dynamo *d, const struct group *g, int slot, const char *line)
@@ -430,8 +442,8 @@ resolve_clone(struct dynamo *d, const struct group *g, int tensor, bool copied)
                 : "a statement that left nothing but a name was dropout of 0, of what another module turned");
         views = own != setup_instead(l->s, ALTERNATIVE_LEFT);
     }
-    const bool inside =
-        !written && !views && !drops && read_before(l->p, l->slot_of[tensor]); /* a dropout is its maker's */
+    const bool inside = !written && !views && !drops && /* a dropout is its maker's */
+                        (read_before(l->p, l->slot_of[tensor]) || read_behind(d, g, tensor));
     const bool named = inside && maker && !target_is(maker->target, TARGET_VIEWS | TARGET_REORDERS) &&
                        !spelled(maker->target, ATTENDS), /* contiguous() of that leaves no name */
         whole = (named && (d->trained || takes_copy(d, "contiguous()"))) ||
