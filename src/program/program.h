@@ -264,7 +264,7 @@ int python_place(const struct program *p, int from);
  * of calls where no frames tell. */
 int python_line(const struct program *p, int slot, const char *stack, const char *scopes, const char *name,
                 const char **line);
-/* Whether a line is one statement whose value is what that method, without arguments, makes at its end. */
+/* Whether the value of a line's last statement is what that method, without arguments, makes at its end. */
 bool python_closes(struct arena *a, const char *line, const char *name);
 /* The variable that a line's only such operator reads first, "x" of "x.mean()" and of "mean(x)"; NULL none. */
 const char *python_operand(struct arena *a, const char *line, const char *target);

@@ -1736,7 +1736,9 @@ bool
 python_closes(struct arena *a, const char *line, const char *name)
 {
     struct spot s = read_line(a, line);
-    const char *call = arena_printf(a, ".%s()", name), *from = s.nbindings == 1 ? s.binding[0].value : line;
+    const struct bound *last = s.nbindings ? &s.binding[s.nbindings - 1] : NULL;
+    const bool alone = last && last->of == 1 && (s.nbindings == 1 || last[-1].from != last->from);
+    const char *call = arena_printf(a, ".%s()", name), *from = alone ? last->value : line;
     from += strncmp(from, "return ", 7) == 0 ? 7 : strspn(from, " ");
     return string_ends(line, call) && one_call(from, line + strlen(line));
 }
