@@ -2851,6 +2851,47 @@ adds_variable(const char *text)
     return sum && variable_at(sum) && sum[variable_at(sum)] == ')';
 }
 
+/* The only statement of a line of several that takes something apart, "y = f(x); a, b = y.chunk(2)"; NULL none. */
+static const char *
+parting_statement(struct arena *a, const char *text)
+{
+    const char *found = NULL;
+    for (const char *p = text, *end; *p; p = *end ? end + 1 : end) {
+        end = statement_end(p += strspn(p, " "));
+        const char *statement = arena_strn(a, p, (size_t)(end - p));
+        if (writes_parts(statement) && found)
+            return NULL;
+        found = writes_parts(statement) ? statement : found;
+    }
+    return found;
+}
+
+/* The stack of such a line, of that statement alone, which ran between two calls in the frame at that level; n of 0:
+ * none did. */
+static struct stack
+parted_beside(struct tracer *t, int from, int reader, int level)
+{
+    const struct stack *m = &t->stacks[from];
+    for (int k = reader - 1; k > from; k--) {
+        const struct stack *o = &t->stacks[k];
+        const char *text = o->n > level && !o->borrowed && o->at[level].several && inside(m, level, o)
+                               ? parting_statement(t->a, o->at[level].text)
+                               : NULL;
+        if (!text)
+            continue;
+        struct stack s = {.n = level + 1, .borrowed = true};
+        s.at = arena_dup(t->a, o->at, sizeof(*o->at) * (size_t)s.n);
+        struct spot *at = &s.at[level];
+        *at = read_line(t->a, text);
+        at->where = o->at[level].where;
+        at->calls = o->at[level].calls;
+        at->line = o->at[level].line;
+        at->path = o->at[level].path;
+        return s;
+    }
+    return (struct stack){0};
+}
+
 /* A call that the exporter lost has the frames that its input's maker and its reader share. Its statement is taken for
  * the maker's, unless it parts a tensor and that line does not (then it is the reader's, where this takes something
  * apart or calls a function that reads it, or a line that nothing is known of), the reader's line calls a module that
@@ -2884,6 +2925,11 @@ borrow_stack(struct tracer *t, int from, int reader, bool parts, struct stack *s
     if (inside_it)
         return;
     elsewhere = beside && parts && !writes_parts(m->at[n].text);
+    const struct stack several = elsewhere ? parted_beside(t, from, reader, n) : (struct stack){0};
+    if (several.n) {
+        *s = several;
+        return;
+    }
     int around = elsewhere && s > t->stacks && s[1].n ? parting(&s[-1], &s[1]) : 0;
     if (around > n && around < s[-1].n && around < s[1].n && s[-1].at[around].where == s[1].at[around].where) {
         m = &s[-1]; /* between two calls of a frame that frame runs */
