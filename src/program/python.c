@@ -1460,6 +1460,22 @@ statement_last(struct tracer *t, int i, int level)
     return round ? round->end : line_end(t, level, i, t->stacks[i].end[level]);
 }
 
+/* The last call of the statement that binds the name anew, on the line of call i, which reads it: others may follow. */
+static int
+binding_last(struct tracer *t, int i, int level, const char *name)
+{
+    const struct spot *s = &t->stacks[i].at[level];
+    const char *read = s->several ? written_at(t, i, level, s->text) : NULL, *end = NULL, *at;
+    const int last = statement_last(t, i, level);
+    for (int k = 0; k < s->nbindings && read && !end; k++)
+        if (strcmp(s->binding[k].name, name) == 0 && statement_end(s->binding[k].from) > read)
+            end = statement_end(s->binding[k].from);
+    for (int k = i + 1; end && k <= last; k++)
+        if ((at = written_at(t, k, level, s->text)) && at > end)
+            return k - 1;
+    return last;
+}
+
 enum { MAX_NAMES = 8 };
 
 /* The first of these that is that text; -1 none. */
@@ -2171,8 +2187,8 @@ alias_end(struct tracer *t, int user, int level, const char **by)
             continue;
         const char *name = arena_strn(t->p->arena, p, len);
         int until = !is_element(p, len) && bound_before(t, user, level, name, given) ? -1
-                    : binds(s, name)                                                 ? statement_last(t, user, level)
-                                                                                     : local_end(t, user, level, name);
+                    : binds(s, name) ? binding_last(t, user, level, name)
+                                     : local_end(t, user, level, name);
         until = emptied(t, user, level, name, until);
         until = p[len] == '[' ? until : given_another(t, user, level, until);
         if (until > end) {
@@ -2662,7 +2678,7 @@ seen_until(struct tracer *t, int user, const char **by)
         return -1;
     *by = arena_str(t->p->arena, s->name);
     if (binds(&t->stacks[user].at[level], s->name))
-        return statement_last(t, user, level);
+        return binding_last(t, user, level, s->name);
     return local_end(t, user, level, s->name);
 }
 
