@@ -1514,7 +1514,10 @@ rebind(const struct spot *s, const char **names, int n, const char **end)
         int left = 0;
         for (k = i; k < s->nbindings && s->binding[k].from == s->binding[i].from; k++) {
             const struct bound *b = &s->binding[k];
-            if (left < MAX_NAMES &&
+            bool again = false; /* "x, x = y, z" binds x to z */
+            for (int l = k + 1; l < s->nbindings && s->binding[l].from == b->from; l++)
+                again |= strcmp(s->binding[l].name, b->name) == 0;
+            if (left < MAX_NAMES && !again &&
                 (b->renamed ? among(names, n, b->renamed, b->nrenamed) >= 0 : displays(b, names, n)))
                 now[left++] = b->name;
         }
