@@ -2151,15 +2151,22 @@ ends_statement(const char *target)
     return ends;
 }
 
+/* The call that made what that one, a view, shows; NULL none. */
+static const struct call *
+viewed(const struct program *p, const struct call *c)
+{
+    while (c && target_is(c->target, TARGET_VIEWS | TARGET_REORDERS) && c->args[0].kind == ARG_SLOT)
+        c = group_maker(p, (int)c->args[0].i);
+    return c;
+}
+
 /* A view that was written in place is made anew for each of its readers, with the line of the write: it is one
  * tensor. */
 static bool
 made_for_reader(const struct program *p, const struct call *c)
 {
-    const struct call *base = target_is(c->target, TARGET_VIEWS | TARGET_REORDERS) && c->args[0].kind == ARG_SLOT
-                                  ? group_maker(p, c->args[0].i)
-                                  : NULL;
-    return base && base->stack && c->stack && target_is(base->target, TARGET_WRITES) &&
+    const struct call *base = viewed(p, c);
+    return base && base != c && base->stack && c->stack && target_is(base->target, TARGET_WRITES) &&
            strcmp(base->stack, c->stack) == 0;
 }
 
@@ -2200,15 +2207,6 @@ static bool
 picks(const char *target)
 {
     return target_is(target, TARGET_VIEWS) && !target_is(target, TARGET_KEEPS);
-}
-
-/* The call that made what that one, a view, shows; NULL none. */
-static const struct call *
-viewed(const struct program *p, const struct call *c)
-{
-    while (c && target_is(c->target, TARGET_VIEWS | TARGET_REORDERS) && c->args[0].kind == ARG_SLOT)
-        c = group_maker(p, (int)c->args[0].i);
-    return c;
 }
 
 static bool
