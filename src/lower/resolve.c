@@ -3019,6 +3019,9 @@ lost_duplicate(struct dynamo *d, const struct group *g, const char *name, int sl
         int norm = maker && target_named(maker->target, "_weight_norm_interface") ? norm_again(d, g, name) : -1;
         return norm >= 0 ? norm : resolve_identity(d, g, name, slot);
     }
+    const struct aten *writes = aten_find(g->target); /* what is written was there before: a reshape's copy, too */
+    if (spelled(name, IS_COPY) && writes && writes->writes == WRITES_PART)
+        return slot;
     int i = (int)(maker - p->calls);
     if (maker->anew || made_for_reader(p, maker) || ends_statement(maker->target))
         return slot;
