@@ -155,7 +155,7 @@ lower_lost_outputs(struct dynamo *d)
             continue;
         }
         if (!spelled(name, COPIES)) {
-            l->slot_of[out] = resolve_identity(d, &d->groups[at], name, l->slot_of[out]);
+            l->slot_of[out] = resolve_returned(d, &d->groups[at], name, out);
             continue;
         }
         int before = l->p->ncalls;

@@ -3415,6 +3415,21 @@ slices_all(const struct dynamo *d, const char *name, int slot)
            !spelled_after(name, c->target);
 }
 
+int
+resolve_returned(struct dynamo *d, const struct group *g, const char *name, int tensor)
+{
+    const struct lowering *l = d->l;
+    const int slot = l->slot_of[tensor];
+    const struct call *m = group_maker(l->p, slot);
+    if (slices_all(d, name, slot))
+        return lost_view(d, g, "aten.slice.Tensor", 1, tensor);
+    if (m && m->nouts == 1 && spelled_as(name, "getitem"))
+        graph_doubt(l->g, l->g->t[tensor].name, "output", NULL,
+                    "a call with several results, of which the model returns one, was left out, because it changes no "
+                    "number: the tensors that PyTorch makes there are not counted");
+    return resolve_identity(d, g, name, slot);
+}
+
 /* The gradient of expand is a sum, even of a scalar that stays one: sum_to in ExpandUtils.h. */
 static bool
 stays_scalar(const struct dynamo *d, const char *name, int tensor)
