@@ -3037,6 +3037,8 @@ lost_duplicate(struct dynamo *d, const struct group *g, const char *name, int sl
     const bool counted = later >= 0 && !target_is(again.target, TARGET_VIEWS | TARGET_REORDERS) &&
                          !(p->calls[later].stack && reader->stack && !strcmp(p->calls[later].stack, reader->stack));
     const char *stack = python_again(d->l->a, again.target, again.stack, reader->stack);
+    if (stack && starts_with(reader->stack, stack) && writes_unmade(d, g, again.target))
+        stack = reader->stack; /* of the frames around it, too, which are further from where it is read */
     if (counted && stack && strcmp(stack, reader->stack) == 0)
         stack = NULL;
     bool inside = again.stack && reader->stack &&
