@@ -3425,7 +3425,7 @@ resolve_returned(struct dynamo *d, const struct group *g, const char *name, int 
     const struct call *m = group_maker(l->p, slot);
     if (slices_all(d, name, slot))
         return lost_view(d, g, "aten.slice.Tensor", 1, tensor);
-    if (m && m->nouts == 1 && spelled_as(name, "getitem"))
+    if (m && m->nouts == 1 && l->g->t[tensor].rank == 0 && spelled_as(name, "getitem")) /* "x.max(0)[0]" of a scalar */
         graph_doubt(l->g, l->g->t[tensor].name, "output", NULL,
                     "a call with several results, of which the model returns one, was left out, because it changes no "
                     "number: the tensors that PyTorch makes there are not counted");
