@@ -400,6 +400,21 @@ made_of_nothing(const struct dynamo *d, const struct call *c)
     return m && next_read(&(struct call_reads){.call = m}) < 0;
 }
 
+/* Whether the call could write over that tensor but for calls behind it that read it under another name: of an equal
+ * call, which the exporter merged with its maker, so that each has its own. */
+static bool
+read_by_twins(const struct dynamo *d, const struct group *g, int tensor, int out)
+{
+    const struct graph *gr = d->l->g;
+    const int from = tensor < 0 ? -1 : gr->t[tensor].producer, at = from < 0 ? -1 : d->group_of[from];
+    bool twins = at >= 0 && lower_may_overwrite(gr, tensor, out, gr->nn, true);
+    for (int u = 0; twins && u < gr->t[tensor].nusers; u++) {
+        const int user = gr->t[tensor].users[u], by = d->group_of[user];
+        twins = user <= g->last || (by >= 0 && !fx_names(d->groups[by].args, d->groups[at].fx_name));
+    }
+    return twins;
+}
+
 /* Functions whose own lines a file does not have, and what they call in place. */
 static const struct {
     const char *function, *target, *source;
@@ -410,8 +425,11 @@ static const struct {
 static bool
 in_place(const struct dynamo *d, const struct group *g, const struct call *c, int out)
 {
-    if (out < 0 || !starts_with(g->target, "aten.") || d->l->s->inplace == INPLACE_NONE ||
-        (!made_of_nothing(d, c) && !lower_may_overwrite(d->l->g, overwritten(d, g, c), out, g->last, true)))
+    if (out < 0 || !starts_with(g->target, "aten.") || d->l->s->inplace == INPLACE_NONE)
+        return false;
+    const int over = overwritten(d, g, c);
+    const bool may = made_of_nothing(d, c) || lower_may_overwrite(d->l->g, over, out, g->last, true);
+    if (!may && !read_by_twins(d, g, over, out))
         return false;
     if (c->op && c->op->writes == WRITES_VALUES && assigned(d, g))
         return true;
@@ -431,7 +449,7 @@ in_place(const struct dynamo *d, const struct group *g, const struct call *c, in
         written |= target_named(g->target, overwriting[i].target) && python_calls(line, overwriting[i].function);
     if (written && !(strstr(line, " if ") && strstr(line, " else "))) /* x.sigmoid_() if inplace else ... */
         return true;
-    return (written || fact_of(d->l, g->type, FACT_OFTEN_IN_PLACE)) && class_in_place(d, g);
+    return may && (written || fact_of(d->l, g->type, FACT_OFTEN_IN_PLACE)) && class_in_place(d, g);
 }
 
 /* ---- calls ------------------------------------------------------------------------------------------------------- */
