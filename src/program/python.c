@@ -1304,7 +1304,7 @@ see_operands(struct tracer *t, const struct call *c, const char *text, const cha
     if (!behind || c->nargs < 2 ||
         !(alone || (*behind == ' ' && (sum ? strchr("+-", behind[1]) != NULL : behind[1] != '*'))))
         return;
-    see(t, seen, other, len, &c->args[1]);
+    see(t, seen, other, len, c->args[1].kind == ARG_SLOT ? &c->args[1] : &c->args[0]); /* "1 - x" */
 }
 
 /* "cat([x, y])": of a list of variables each is an element. */
