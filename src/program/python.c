@@ -2668,21 +2668,27 @@ held_until(struct tracer *t, int from, int out, int user, const char **by)
     return method >= 0 ? method : level && level < u->n ? u->end[level] : -1;
 }
 
-/* What the reader's line shows to hold the tensor there: the last call before that is bound anew. */
+/* What the reader's line shows to hold the tensor there, the name that does so longest: the last call before that is
+ * bound anew. */
 static int
 seen_until(struct tracer *t, int user, const char **by)
 {
     const int level = parting(&t->stacks[t->maker[t->slot]], &t->stacks[user]);
     const struct sights *seen = level < t->stacks[user].n ? &t->sights[user][level] : NULL;
-    const struct sight *s = seen ? seen->of : NULL;
-    while (s && s < seen->of + seen->n && s->slot != t->slot)
-        s++;
-    if (!s || s == seen->of + seen->n || !inside(&t->stacks[user], level, &t->stacks[t->maker[t->slot]]))
+    int end = -1;
+    if (!seen || !seen->n || !inside(&t->stacks[user], level, &t->stacks[t->maker[t->slot]]))
         return -1;
-    *by = arena_str(t->p->arena, s->name);
-    if (binds(&t->stacks[user].at[level], s->name))
-        return binding_last(t, user, level, s->name);
-    return local_end(t, user, level, s->name);
+    for (const struct sight *s = seen->of; s < seen->of + seen->n; s++) {
+        if (s->slot != t->slot)
+            continue;
+        const int until = binds(&t->stacks[user].at[level], s->name) ? binding_last(t, user, level, s->name)
+                                                                     : local_end(t, user, level, s->name);
+        if (until > end) {
+            end = until;
+            *by = arena_str(t->p->arena, s->name);
+        }
+    }
+    return end;
 }
 
 static bool
