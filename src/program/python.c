@@ -2597,23 +2597,36 @@ same_variable(const struct tracer *t, int i, int j)
            strcmp(s->binding[0].name, o->binding[0].name) == 0;
 }
 
-/* The list whose element its line writes for the first operand of call i, "x[2] - y" and "x[-1].mean()"; NULL none. */
+/* The list of the element that ends there, "x[-1]"; NULL it is none. */
 static const char *
-element_read(struct tracer *t, int i, int level)
+list_before(struct arena *a, const char *text, const char *end)
 {
-    const struct stack *s = &t->stacks[i];
-    const char *text = s->n == level + 1 ? s->at[level].text : "",
-               *at = strchr(text, '[') ? written_at(t, i, level, text) : NULL,
-               *end = at && at > text + 1 && at[-1] == (isalpha((unsigned char)*at) ? '.' : ' ') ? at - 1 : text;
-    if (end == text || end[-1] != ']')
-        return NULL;
     const char *open = end - 1, *name;
+    if (end == text || *open != ']')
+        return NULL;
     while (open > text && *open != '[')
         open--;
     for (name = open; name > text && (isalnum((unsigned char)name[-1]) || name[-1] == '_');)
         name--;
     const size_t number = strspn(open + 1, "-0123456789"), len = variable_at(name);
-    return len && name + len == open && open + 1 + number == end - 1 ? arena_strn(t->a, name, len) : NULL;
+    return len && name + len == open && open + 1 + number == end - 1 ? arena_strn(a, name, len) : NULL;
+}
+
+/* The list whose element its line writes for the first operand of call i, "x[2] - y", "x[-1].mean()" and "exp(x[0])";
+ * NULL none. */
+static const char *
+element_read(struct tracer *t, int i, int level)
+{
+    const struct stack *s = &t->stacks[i];
+    const char *text = s->n == level + 1 ? s->at[level].text : "",
+               *at = strchr(text, '[') ? written_at(t, i, level, text) : NULL;
+    if (!at || at == text)
+        return NULL;
+    const bool word = isalpha((unsigned char)*at);
+    const char *list = at > text + 1 && at[-1] == (word ? '.' : ' ') ? list_before(t->a, text, at - 1) : NULL,
+               *arg = word && !list && at[-1] != ']' && at[-1] != ')' ? strchr(at, '(') : NULL;
+    const size_t len = arg ? strcspn(arg + 1, ",)") : 0;
+    return len ? list_before(t->a, arg + 1, arg + 1 + len) : list;
 }
 
 static int
@@ -3131,7 +3144,7 @@ room_for_list(const struct tracer *t, int i, int level)
         if (o->at[level].line < begin)
             return o->at[level].whole && begin - o->at[level].line > 2; /* and for the loop's */
     }
-    return false;
+    return true; /* nothing shows where the function begins */
 }
 
 /* The list that the reader's line takes it out of, which lines without calls made: one that runs over and over appended
