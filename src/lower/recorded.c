@@ -314,15 +314,15 @@ true_beyond(const char *call, const struct aten *op)
     return op && commas == aten_nargs(op) && starts_with(last, " True)");
 }
 
-/* How many calls of that operator its line has made. */
+/* How many calls of that operator its line has made, beside those of modules that it calls. */
 static int
 times_before(const struct dynamo *d, const struct group *g)
 {
     const struct program *p = d->l->p;
     const char *stack = d->l->g->n[g->last].stack;
     int n = 0;
-    for (int i = p->ncalls - 2; i >= 0 && p->calls[i].stack && strcmp(p->calls[i].stack, stack) == 0; i--)
-        n += strcmp(p->calls[i].target, g->target) == 0;
+    for (int i = p->ncalls - 2; i >= 0 && p->calls[i].stack && starts_with(p->calls[i].stack, stack); i--)
+        n += strcmp(p->calls[i].target, g->target) == 0 && strcmp(p->calls[i].stack, stack) == 0;
     return n;
 }
 
