@@ -3572,6 +3572,8 @@ resolve_lost(struct dynamo *d, const struct group *g, const char *name, int posi
     if (spelled(name, IS_SIZE) || spelled(name, IS_NUMBER))
         return -1;
     if (t >= 0 && l->slot_of[t] >= 0) { /* the name survived as a value's */
+        if (is_traceless(name))
+            return lost_traceless(d, g, name, l->slot_of[t]);
         if (!spelled(name, COPIES))
             resolve_left_out(d, g, name);
         return spelled(name, CASTS) ? lost_type_as(d, g, l->slot_of[t]) : l->slot_of[t];
