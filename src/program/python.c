@@ -2956,6 +2956,11 @@ borrow_stack(struct tracer *t, int from, int reader, bool parts, struct stack *s
         *s = (struct stack){.n = n + 1, .at = r->at, .borrowed = true};
         return;
     }
+    if (beside && target_is(t->p->calls[s - t->stacks].target, TARGET_COPIES) &&
+        python_calls(r->at[n].text, "contiguous") && !python_calls(m->at[n].text, "contiguous")) {
+        *s = (struct stack){.n = n + 1, .at = r->at, .borrowed = true}; /* "self.norm(x.contiguous())" */
+        return;
+    }
     bool inside_it = beside && copied_inside(t, from, (int)(s - t->stacks), reader, n);
     s->n = inside_it ? m->n : n + beside;
     s->at = m->at;
