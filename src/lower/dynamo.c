@@ -148,9 +148,9 @@ lower_lost_outputs(struct dynamo *d)
             l->slot_of[out] = resolve_output(d, &d->groups[at], out);
             continue;
         }
-        if (at < 0 || strcmp(d->groups[at].fx_name, name) == 0)
+        if (at < 0)
             continue;
-        if (slot >= 0) { /* another output is the same tensor */
+        if (slot >= 0) { /* another output is the same tensor, or its own name says which it is */
             l->slot_of[out] = slot;
             continue;
         }

@@ -1408,6 +1408,9 @@ recorded_call(struct dynamo *d, struct group *g)
     }
     write_base(d, &l->p->calls[l->p->ncalls - 1]);
     group_define(d, g, out, resolve_last(d, g, slot, false));
+    const int cut = resolve_written(d, slot);
+    if (cut != slot)
+        names_put(l->slots, g->fx_name, cut);
     define_items(d, g, &l->p->calls[g->call]);
     if (!written_through(d, g))
         put_where_written(d, g, first);

@@ -3326,6 +3326,25 @@ lost_traceless(struct dynamo *d, const struct group *g, const char *name, int sl
     return slot;
 }
 
+int
+resolve_written(const struct dynamo *d, int slot)
+{
+    const char *detach = traceless[DETACHES].target;
+    const unsigned shows = TARGET_WRITES | TARGET_VIEWS | TARGET_REORDERS;
+    const struct program *p = d->l->p;
+    const struct call *c = group_maker(p, slot), *of = c;
+    bool written = false;
+    while (of && (of->in_place || target_is(of->target, shows)) && strcmp(of->target, detach) != 0) {
+        written |= of->in_place || target_is(of->target, TARGET_WRITES);
+        of = of->args[0].kind == ARG_SLOT ? group_maker(p, of->args[0].i) : NULL;
+    }
+    const bool cut = written && of && strcmp(of->target, detach) == 0;
+    const struct call *base = cut ? group_maker(p, of->args[0].i) : NULL;
+    const bool all = base && base->rank == c->rank && c->rank >= 0 && base->size && c->size &&
+                     memcmp(base->size, c->size, sizeof(*c->size) * (size_t)c->rank) == 0;
+    return all ? resolve_written(d, (int)of->args[0].i) : slot;
+}
+
 /* Complex numbers that their own line sees as pairs, "view_as_real(fft(x))": what was sliced of them, all of one
  * dimension, may have been all that named the pairs. Each reader of the file's tensor reads these. */
 static void
