@@ -1988,21 +1988,28 @@ brackets_end(const char *at)
     return open ? NULL : at;
 }
 
+/* Where the line at that level of its stack writes call i, or the only module of that name in which it ran; NULL
+ * unknown. */
+static const char *
+place_of_call(struct tracer *t, int i, const struct stack *s, int level)
+{
+    const char *text = s->at[level].text, *module = path_last(s->at[level].calls);
+    if (s->n == level + 1)
+        return place_in_line(t->a, text, &t->p->calls[i], made_in_line(t->p, i));
+    const char *at = *module ? python_calls(text, module) : NULL;
+    return at && !python_calls(at, module) ? at : NULL;
+}
+
 /* Where a line has call i, before the last one's view (-1) or behind it (1), "x[:, :4], x[:, 4:]" and "x[:, 1:] +
  * y.mean()"; 0 unknown. */
 static int
 order_in_line(struct tracer *t, const struct spot *s, const struct stack *other, int level, int i)
 {
     const struct program *p = t->p;
-    const char *view = place_in_line(t->a, s->text, &p->calls[p->ncalls - 1], made_in_line(p, p->ncalls - 1)),
-               *module = path_last(other->at[level].calls), *at = NULL;
+    const char *view = place_in_line(t->a, s->text, &p->calls[p->ncalls - 1], made_in_line(p, p->ncalls - 1));
     if (!view || strstr(s->text, " for ") || strstr(s->text, " if "))
         return 0;
-    if (other->n == level + 1)
-        at = place_in_line(t->a, s->text, &p->calls[i], made_in_line(p, i));
-    else if (*module && (at = python_calls(s->text, module)) && python_calls(at, module))
-        at = NULL;
-    const char *end = brackets_end(view);
+    const char *at = place_of_call(t, i, other, level), *end = brackets_end(view);
     return !at || at == view ? 0 : at < view ? -1 : end && at >= end;
 }
 
@@ -2710,6 +2717,46 @@ writes_parts(const char *text)
     return strstr(text, "chunk(") || strstr(text, "split(");
 }
 
+/* The only statement of a line of several that takes something apart, "y = f(x); a, b = y.chunk(2)"; NULL none. */
+static const char *
+parting_statement(struct arena *a, const char *text)
+{
+    const char *found = NULL;
+    for (const char *p = text, *end; *p; p = *end ? end + 1 : end) {
+        end = statement_end(p += strspn(p, " "));
+        const char *statement = arena_strn(a, p, (size_t)(end - p));
+        if (writes_parts(statement) && found)
+            return NULL;
+        found = writes_parts(statement) ? statement : found;
+    }
+    return found;
+}
+
+/* Before which of the calls from its maker on call i ran, where it is a statement of a line of several whose others left
+ * calls, as far as these tell before which of them; -1 it is none. */
+static int
+among_statements(struct tracer *t, int i, const struct stack *u, int level, int in)
+{
+    const struct call *calls = t->p->calls;
+    int first = -1;
+    for (int k = i - 1; k >= 0; k--) {
+        const struct stack s = read_stack(t, &calls[k]);
+        const char *text = s.n > level && inside(u, level, &s) ? s.at[level].text : "",
+                   *parts = s.n > level && s.at[level].several ? parting_statement(t->a, text) : NULL,
+                   *found = parts ? strstr(text, parts) : NULL, *end = found ? found + strlen(parts) : NULL;
+        if (!parts && first >= 0)
+            break;
+        if (!parts && s.n > level && inside(u, level, &s) && writes_parts(text))
+            break; /* another line's */
+        for (int m = 0; m < calls[k].nouts; m++)
+            if (calls[k].outs[m] == in)
+                return first;
+        const char *at = parts ? place_of_call(t, k, &s, level) : NULL;
+        first = at && at > end ? k : first;
+    }
+    return first;
+}
+
 /* Behind which of the calls from its maker on call i ran, which takes a tensor apart, as line numbers leave its
  * statement room at one place alone before call `user`; -1 at none or several, and where a line does so itself, but for
  * those of equal calls, which ran before. */
@@ -2754,9 +2801,9 @@ place_of_parts(struct tracer *t, int i, int user, bool early, bool *either)
     level -= level > 0 && python_in_torch(calls[user].stack);
     if (level < 0 || writes_parts(u.at[level].text))
         return i;
-    const int room = room_for_parts(t, i, user, level, in);
-    if (room >= 0)
-        return room + 1;
+    const int statement = among_statements(t, i, &u, level, in), room = room_for_parts(t, i, user, level, in);
+    if (statement >= 0 || room >= 0)
+        return statement >= 0 ? statement : room + 1;
     for (int k = i - 1; k >= 0; k--) {
         const struct stack s = read_stack(t, &calls[k]);
         for (int m = 0; m < calls[k].nouts; m++)
@@ -2887,21 +2934,6 @@ adds_variable(const char *text)
 {
     const char *sum = python_sums(text);
     return sum && variable_at(sum) && sum[variable_at(sum)] == ')';
-}
-
-/* The only statement of a line of several that takes something apart, "y = f(x); a, b = y.chunk(2)"; NULL none. */
-static const char *
-parting_statement(struct arena *a, const char *text)
-{
-    const char *found = NULL;
-    for (const char *p = text, *end; *p; p = *end ? end + 1 : end) {
-        end = statement_end(p += strspn(p, " "));
-        const char *statement = arena_strn(a, p, (size_t)(end - p));
-        if (writes_parts(statement) && found)
-            return NULL;
-        found = writes_parts(statement) ? statement : found;
-    }
-    return found;
 }
 
 /* The stack of such a line, of that statement alone, which ran between two calls in the frame at that level; n of 0:
