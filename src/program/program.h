@@ -253,7 +253,7 @@ int python_named(const struct program *p, const struct call *c, const char *name
 /* Per call the slot that the variable of that name holds in its function, as the lines there tell; -1 they don't. Names
  * are per call, NULL none, "" the tensor that a function is given which the line calls. */
 int *python_meant(const struct program *p, struct arena *a, const char *const *names);
-/* The only subscript of a line that is that slice or element, "x[:, 4:]"; NULL none. */
+/* The only subscript of a line that is that slice or element, "x[:, 4:]", or "narrow(1, 4, 2)"; NULL none. */
 const char *python_subscript(struct arena *a, const struct call *c, const char *line);
 /* The call before which the last one ran, with those from `from` on, by its line, if that ran once and behind those of
  * its arguments; else `from`. */

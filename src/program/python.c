@@ -1145,6 +1145,20 @@ index_text(struct arena *a, const struct arg *n, int64_t left_out)
     return n->kind != ARG_INT || n->i == left_out ? "" : arena_printf(a, "%lld", (long long)n->i);
 }
 
+/* "narrow(-1, 0, 8)" of a slice, where the line writes it once; NULL it does not. */
+static const char *
+narrowed(struct arena *a, const struct call *c, const char *text)
+{
+    enum { DIM = 1, FROM, TO, ALL };
+    for (int i = DIM; i < ALL; i++)
+        if (c->nargs < ALL || c->args[i].kind != ARG_INT || (i > DIM && c->args[i].i < 0))
+            return NULL;
+    const char *piece = arena_printf(a, "narrow(%lld, %lld, %lld)", (long long)c->args[DIM].i,
+                                     (long long)c->args[FROM].i, (long long)(c->args[TO].i - c->args[FROM].i)),
+               *found = strstr(text, piece);
+    return found && !strstr(found + 1, piece) ? found : NULL;
+}
+
 const char *
 python_subscript(struct arena *a, const struct call *c, const char *text)
 {
@@ -1169,7 +1183,7 @@ python_subscript(struct arena *a, const struct call *c, const char *text)
             found = p;
         }
     }
-    return found;
+    return found || !slice ? found : narrowed(a, c, text);
 }
 
 /* Whether call k is of the line that runs call i, in the same round of a loop. */
