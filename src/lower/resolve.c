@@ -399,13 +399,24 @@ given_to_dropout(const struct dynamo *d, const struct group *g, int tensor)
             count_frames(own_stack(a, maker->type, stack)) == count_frames(read));
 }
 
+/* The node on whose line a tensor was made: what takes one apart has no line, and is taken for its operand's. */
+static int
+lined(const struct graph *g, int tensor)
+{
+    int from = g->t[tensor].producer;
+    while (from >= 0 && !g->n[from].stack && g->n[from].nin > 0 && g->n[from].in[0] >= 0 &&
+           g->t[g->n[from].in[0]].producer >= 0)
+        from = g->t[g->n[from].in[0]].producer;
+    return from;
+}
+
 /* A clone that vanished: dropout in evaluation mode, or the copy of contiguous() and reshape. Layout tells, when it
  * runs. */
 int
 resolve_clone(struct dynamo *d, const struct group *g, int tensor, bool copied)
 {
     struct lowering *l = d->l;
-    int from = l->g->t[tensor].producer;
+    const int from = lined(l->g, tensor);
     const char *read = fx_line_at(d, g->last), *made = from < 0 ? "" : fx_line_at(d, from);
     const struct call *maker = group_maker(l->p, l->slot_of[tensor]);
     const bool there = from >= 0 && clones_left(d, l->g->n[from].stack, made, g->target),
