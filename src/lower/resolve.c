@@ -3386,8 +3386,8 @@ lost_turn(struct dynamo *d, const struct group *g, const char *name, int tensor)
     const int from = t->producer < 0 ? -1 : d->group_of[t->producer];
     const struct group *made = from < 0 ? NULL : &d->groups[from];
     const int rank = t->rank;
-    if (!m || !made || !spelled(name, TRANSPOSES) || target_is(m->target, TARGET_REORDERS) || rank < 2 ||
-        rank > MAX_RANK)
+    if (!m || !made || !spelled(name, TRANSPOSES) || target_is(m->target, TARGET_REORDERS) ||
+        target_is(made->target, TARGET_REORDERS) || rank < 2 || rank > MAX_RANK)
         return -1;
     const struct attr *turned = NULL;
     for (int k = 0; k < made->nnodes && !turned; k++)
