@@ -376,6 +376,16 @@ given(const struct dynamo *d, const char *module, const char *line)
     return NULL;
 }
 
+/* The call that made what others wrote over since; NULL an input is that. */
+static const struct call *
+unwritten(const struct program *p, int slot)
+{
+    const struct call *m = group_maker(p, slot);
+    while (m && (m->in_place || target_is(m->target, TARGET_WRITES)) && m->args[0].kind == ARG_SLOT)
+        m = group_maker(p, (int)m->args[0].i);
+    return m;
+}
+
 /* Whether the reader's line gives the tensor to a module that left nothing else: a dropout, which copies nothing. The
  * reader is the line's own call, not that of a module of PyTorch's, which may have functions of its own; an output has
  * its maker's line. What a method made on the line may be the method's. */
@@ -392,8 +402,11 @@ given_to_dropout(const struct dynamo *d, const struct group *g, int tensor)
     if (!arg)
         return false;
     const char end = python_name(arg) ? arg[python_name(arg)] : 0;
-    if (end == ',' || end == ')')
-        return !made || python_binds(a, made, arena_strn(a, arg, python_name(arg)));
+    if (end == ',' || end == ')') { /* of no other function's tensor a line here binds the name */
+        const struct call *m = unwritten(d->l->p, d->l->slot_of[tensor]);
+        const char *bound = m && m->stack && read ? line_in_frame(a, m->stack, read) : "";
+        return !*bound || python_binds(a, bound, arena_strn(a, arg, python_name(arg)));
+    }
     return made && maker && strcmp(made, line + strspn(line, " ")) == 0 &&
            (strcmp(maker->path ? maker->path : "", in) != 0 ||
             count_frames(own_stack(a, maker->type, stack)) == count_frames(read));
