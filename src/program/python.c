@@ -683,14 +683,16 @@ times_written(const char *text, const char *end, const char *target)
     return count_written(&s, text, end);
 }
 
+/* What makes a reshape, too. */
+static const char *const reshapes[] = {"aten.view", "aten.flatten", "aten.unflatten"};
+
 /* As times_written, of whatever methods make such a call. */
 static int
 times_made(const char *text, const char *end, const char *target)
 {
-    static const char *const views[] = {"aten.view", "aten.flatten", "aten.unflatten"};
     int n = times_written(text, end, target);
-    for (int i = 0; i < COUNT(views) && target_named(target, "reshape"); i++)
-        n += times_written(text, end, views[i]);
+    for (int i = 0; i < COUNT(reshapes) && target_named(target, "reshape"); i++)
+        n += times_written(text, end, reshapes[i]);
     return n;
 }
 
@@ -1975,6 +1977,9 @@ place_in_line(struct arena *a, const char *line, const struct call *c, int n)
 {
     const char *end = line + strlen(line);
     const int times = times_written(line, end, c->target);
+    for (int i = 0; i < COUNT(reshapes) && !times && times_made(line, end, c->target) == 1; i++)
+        if (times_written(line, end, reshapes[i]))
+            return written(line, end, reshapes[i], 0);
     if (!times)
         return python_subscript(a, c, line);
     return n < times && !nested(line, c->target) ? written(line, end, c->target, n) : NULL;
