@@ -2016,7 +2016,11 @@ place_of_call(struct tracer *t, int i, const struct stack *s, int level)
     if (s->n == level + 1)
         return place_in_line(t->a, text, &t->p->calls[i], made_in_line(t->p, i));
     const char *at = *module ? python_calls(text, module) : NULL;
-    return at && !python_calls(at, module) ? at : NULL;
+    if (at || !*module)
+        return at && !python_calls(at, module) ? at : NULL;
+    const char *given = arena_printf(t->a, "(self.%s,", module); /* "checkpoint(self.layer, x)" */
+    at = strstr(text, given);
+    return at && !strstr(at + 1, given) ? at : NULL;
 }
 
 /* Where a line has call i, before the last one's view (-1) or behind it (1), "x[:, :4], x[:, 4:]" and "x[:, 1:] +
