@@ -2891,15 +2891,15 @@ lost_name(struct tracer *t, int reader, int level)
     return NULL;
 }
 
-/* Whether the reader's line calls a module, "self.drop(x) / 3", that none of the calls since shows to run. */
+/* Whether a line at that level calls a module, "self.drop(x) / 3", that none of the calls from `first` to end - 1 shows
+ * to run. */
 static bool
-calls_unseen(const struct tracer *t, int from, int reader, int level)
+calls_unseen(const struct tracer *t, int first, int end, int level, const struct spot *s)
 {
-    const struct spot *s = &t->stacks[reader].at[level];
     size_t n;
     for (const char *p = s->text; (p = next_own_call(p, &n)); p += n) {
         bool seen = false;
-        for (int k = from + 1; k < reader && !seen; k++) {
+        for (int k = first; k < end && !seen; k++) {
             const struct spot *o = t->stacks[k].n > level + 1 ? &t->stacks[k].at[level] : NULL;
             seen = o && same_spot(o, s) && (!*path_last(o->calls) || is_last(o->calls, p, n));
         }
@@ -3006,8 +3006,10 @@ borrow_stack(struct tracer *t, int from, int reader, bool parts, struct stack *s
         *s = (struct stack){.n = r->n, .at = r->at, .borrowed = true}; /* a function out of sight makes and reads it */
         return;
     }
+    if (n > 0 && n == m->n && n == r->n && python_in_torch(t->p->calls[from].stack))
+        n--; /* a layer that a loop runs again: what is behind it is its caller's */
     bool beside = n < m->n && n < r->n && m->at[n].where == r->at[n].where, elsewhere;
-    if (beside && !parts && r->n == n + 1 && returns_above(m, n) && calls_unseen(t, from, reader, n)) {
+    if (beside && !parts && r->n == n + 1 && returns_above(m, n) && calls_unseen(t, from + 1, reader, n, &r->at[n])) {
         *s = (struct stack){.n = n + 1, .at = r->at, .borrowed = true};
         return;
     }
@@ -3036,7 +3038,8 @@ borrow_stack(struct tracer *t, int from, int reader, bool parts, struct stack *s
         s->at = m->at;
     }
     const char *name = NULL, *own = !elsewhere && beside ? given_name(t, from, n) : NULL;
-    if (own && (!mentions(&r->at[n], own) || written_apart(t->p->calls[s - t->stacks].target, &m->at[n], &r->at[n])))
+    if (own && !calls_unseen(t, 0, reader, n, &m->at[n]) &&
+        (!mentions(&r->at[n], own) || written_apart(t->p->calls[s - t->stacks].target, &m->at[n], &r->at[n])))
         name = lost_name(t, reader, n);
     if (!elsewhere && !name)
         return;
