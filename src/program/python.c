@@ -4205,8 +4205,9 @@ python_checkpoints(struct program *p, bool conditional)
         else if (!choice)
             program_assume(p, ALTERNATIVE_NONE, "%s puts what it calls under torch.utils.checkpoint", at);
         for (int k = i + 1, from = i; k <= end; k++)
-            if (k == end || (parts != ONE && t.stacks[k].at && t.stacks[from].at &&
-                             strcmp(t.stacks[k].at[level].calls, t.stacks[from].at[level].calls) != 0)) {
+            if (k == end || (is_layer(&t, level, from) && same_call(&t, from, k)) || /* of a loop's next round */
+                (parts != ONE && t.stacks[k].at && t.stacks[from].at &&
+                 strcmp(t.stacks[k].at[level].calls, t.stacks[from].at[level].calls) != 0)) {
                 *PUSH(p->arena, regions, p->nregions, cap) = (struct region){.first = from, .end = k};
                 from = k;
             }
