@@ -373,8 +373,8 @@ bool resolve_modules_part(struct arena *a, const char *one, const char *other, c
 /* What adding 0 or multiplying by 1 made of a slot, or the first of two that bound, which the exporter's optimizer
  * dropped; a doubt and the slot where that call is another one. */
 int resolve_identity(struct dynamo *d, const struct group *g, const char *name, int slot);
-/* What was written behind detach(), all of it: who reads that by its name, without a detach() of its own, reads what was
- * detached, which is the same memory and has its gradient still. The slot of that; else the slot itself. */
+/* What was written behind detach(), all of it: who reads that by its name, without a detach() of its own, reads what
+ * was detached, which is the same memory and has its gradient still. The slot of that; else the slot itself. */
 int resolve_written(const struct dynamo *d, int slot);
 /* The slot of an output that the group made, under the name of a call behind it that left no node. */
 int resolve_returned(struct dynamo *d, const struct group *g, const char *name, int tensor);

@@ -3364,7 +3364,8 @@ resolve_written(const struct dynamo *d, int slot)
     }
     const bool cut = written && of && strcmp(of->target, detach) == 0;
     const struct call *base = cut ? group_maker(p, of->args[0].i) : NULL;
-    const bool all = base && base->rank == c->rank && c->rank >= 0 && base->size && c->size &&
+    const bool all = base && !target_is(base->target, TARGET_VIEWS | TARGET_REORDERS) && base->rank == c->rank &&
+                     c->rank >= 0 && base->size && c->size &&
                      memcmp(base->size, c->size, sizeof(*c->size) * (size_t)c->rank) == 0;
     return all ? resolve_written(d, (int)of->args[0].i) : slot;
 }
