@@ -2755,8 +2755,8 @@ parting_statement(struct arena *a, const char *text)
     return found;
 }
 
-/* Before which of the calls from its maker on call i ran, where it is a statement of a line of several whose others left
- * calls, as far as these tell before which of them; -1 it is none. */
+/* Before which of the calls from its maker on call i ran, where it is a statement of a line and others, which left
+ * calls, stand behind it there; -1 it is none. */
 static int
 among_statements(struct tracer *t, int i, const struct stack *u, int level, int in)
 {
@@ -2959,23 +2959,25 @@ adds_variable(const char *text)
     return sum && variable_at(sum) && sum[variable_at(sum)] == ')';
 }
 
-/* The stack of such a line, of that statement alone, which ran between two calls in the frame at that level; n of 0:
- * none did. */
+/* The stack of such a line, of that statement alone, which ran between two calls in the frame at that level and reads
+ * what the first one's line binds; n of 0: none did. */
 static struct stack
 parted_beside(struct tracer *t, int from, int reader, int level)
 {
     const struct stack *m = &t->stacks[from];
+    const char *name = given_name(t, from, level);
     for (int k = reader - 1; k > from; k--) {
         const struct stack *o = &t->stacks[k];
         const char *text = o->n > level && !o->borrowed && o->at[level].several && inside(m, level, o)
                                ? parting_statement(t->a, o->at[level].text)
                                : NULL;
-        if (!text)
+        const struct spot line = text ? read_line(t->a, text) : (struct spot){0};
+        if (!text || (name && !mentions(&line, name)))
             continue;
         struct stack s = {.n = level + 1, .borrowed = true};
         s.at = arena_dup(t->a, o->at, sizeof(*o->at) * (size_t)s.n);
         struct spot *at = &s.at[level];
-        *at = read_line(t->a, text);
+        *at = line;
         at->where = o->at[level].where;
         at->calls = o->at[level].calls;
         at->line = o->at[level].line;
