@@ -144,6 +144,12 @@ lower_lost_outputs(struct dynamo *d)
         int slot = names_find(l->slots, name);
         if (at < 0 && spelled(name, COPIES))
             graph_doubt(l->g, l->g->t[out].name, "output", NULL, "the copy that the model returns is not counted");
+        const struct node *same = at < 0 && from >= 0 ? &l->g->n[from] : NULL; /* another output's tensor */
+        const int other = same && same->nin == 1 && same->in[0] >= 0 ? l->slot_of[same->in[0]] : -1;
+        const struct call *twin = slot < 0 && other >= 0 ? group_maker(l->p, other) : NULL;
+        if (twin && twin->op && twin->op->grad && spelled_after(name, twin->target))
+            graph_doubt(l->g, l->g->t[out].name, "output", "memlint.export",
+                        "the exporter merged it with another output, which an equal call made: its own is not counted");
         if (at >= 0 && l->slot_of[out] < 0) {
             l->slot_of[out] = resolve_output(d, &d->groups[at], out);
             continue;
