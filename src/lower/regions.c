@@ -77,9 +77,11 @@ copy_iterated(struct lowering *l, struct regions *r, int region, const int slots
         c->args[0] = (struct arg){.kind = ARG_SLOT, .i = slots[k]};
         c->stack = NULL;
         const int copy = c->outs[0];
-        r->of = arena_dup(r->own, r->of, sizeof(*r->of) * (size_t)p->ncalls + sizeof(*r->of));
-        memmove(r->of + first + 1, r->of + first, sizeof(*r->of) * (size_t)(p->ncalls - 1 - first));
-        r->of[first] = -1;
+        int *regions = NEWN(r->own, int, p->ncalls + 1);
+        memcpy(regions, r->of, sizeof(*regions) * (size_t)first);
+        memcpy(regions + first + 1, r->of + first, sizeof(*regions) * (size_t)(p->ncalls - 1 - first));
+        regions[first] = -1;
+        r->of = regions;
         for (int i = first + 1; i < p->ncalls; i++)
             for (struct call_reads of = {&p->calls[i]}; (slot = next_read(&of)) >= 0;)
                 if (slot == slots[k])
@@ -173,8 +175,8 @@ train_more(struct regions *r, const bool *all)
 static void
 switch_off(struct lowering *l, struct regions *r)
 {
-    bool *grows = lower_trained(l->p, r->own), any = false;
     switch_iterations(l, r);
+    bool *grows = lower_trained(l->p, r->own), any = false;
     const bool *all = reaching(r, NULL);
     while (train_more(r, all))
         ;
