@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* dynamo.h - a recorded program being lowered, shared by dynamo.c and what it is made of: fx.c, spelled.c, group.c,
- * params.c, resolve.c, arithmetic.c, casts.c, copies.c, recorded.c, pieces.c. */
+ * params.c, computed.c, resolve.c, arithmetic.c, casts.c, copies.c, recorded.c, pieces.c. */
 #ifndef DYNAMO_H
 #define DYNAMO_H
 
@@ -350,6 +350,29 @@ void params_freeze(struct dynamo *d);
  * method takes that back, too. */
 void params_ask(struct lowering *l);
 
+/* ---- computed.c: constants that were computed from parameters ---------------------------------------------------- */
+
+/* The slot of what a constant was computed as, by calls that are put back, under the name that the reader has for it;
+ * -1 it was computed of nothing that is known. */
+int computed_constant(struct dynamo *d, const struct group *g, const char *name, int tensor);
+/* A call of the group's module whose first argument is that parameter, of those sizes if the file has none. */
+struct call *computed_call(struct dynamo *d, const struct group *g, const char *target, int nargs, struct param *q,
+                           int rank, const int64_t *size);
+/* Whether the group's line reads that parameter of its module, or of one below that it does not call: "self.gamma",
+ * "self.queries.weight", with what stands behind it or before. */
+bool computed_read_here(const struct dynamo *d, const struct group *g, const struct param *q, const char *before,
+                        const char *behind);
+/* Whether the group may read it by its name: it is its module's, or its line has it. */
+bool computed_named_here(const struct dynamo *d, const struct group *g, const struct param *q);
+/* Behind the bracket, where the line that the group ran calls that operator; NULL it does not. */
+const char *computed_made_here(struct dynamo *d, const struct group *g, const struct aten *op);
+/* A module with weight_norm that runs again multiplies again, which the exporter merged: the group's module normalized
+ * its weight before. -1 it did not. */
+int computed_norm_again(struct dynamo *d, const struct group *g, const char *name);
+/* That of which the line calls the operator, else the first that the line reads, else the first that no line reads; and
+ * how many there are, buffers included. */
+struct param *computed_unread_weight(struct dynamo *d, const struct group *g, const char *stem, int *n);
+
 /* ---- resolve.c: the names in arguments --------------------------------------------------------------------------- */
 
 void resolve_known(struct dynamo *d, struct arg *a, int *missing);
@@ -363,7 +386,13 @@ int resolve_copied(struct dynamo *d, const struct group *g, int slot);
 /* What the convolution made that took in a batch norm, by the norm's first parameter or buffer that has a name; -1 not
  * known. */
 int resolve_host(struct dynamo *d, const struct group *g, const char *norm);
-int resolve_constant(struct dynamo *d, const struct group *g, const char *name, int tensor);
+/* Whether the group reads what its producer, a node, turned and nothing has copied since. */
+bool resolve_turned(const struct dynamo *d, const struct group *g, int from);
+/* A view of a tensor that left no node: of that target, whose arguments are the result's sizes. */
+int resolve_view(struct dynamo *d, const struct group *g, const char *target, int nargs, int tensor);
+bool resolve_picks(const char *target); /* whether lines write it as a subscript */
+/* The call that made what that one, a view, shows; NULL none. */
+const struct call *resolve_viewed(const struct program *p, const struct call *c);
 
 /* The module keeps what the call makes of its parameter, the first argument, as an attribute until its next call. */
 void resolve_kept(struct dynamo *d, struct call *c);

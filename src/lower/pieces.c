@@ -111,7 +111,7 @@ rotary_table(struct dynamo *d, const struct group *g, int t, const struct table_
     if (names_find(l->slots, table) >= 0)
         return table;
     if (l->slot_of[angles] < 0)
-        l->slot_of[angles] = resolve_constant(d, g, l->g->t[angles].name, angles);
+        l->slot_of[angles] = computed_constant(d, g, l->g->t[angles].name, angles);
     names_put(l->slots, half, l->slot_of[angles]);
     if (names_find(l->slots, both) < 0)
         lower_piece(d, g, both, "aten.cat.default", arena_printf(l->a, "[%%%s, %%%s], -1", half, half));
