@@ -144,12 +144,13 @@ void
 html_number(struct html *h, const char *name, int64_t n)
 {
     char digits[24];
+    const size_t len = (size_t)(int_put(digits, n) - digits);
     struct tag t;
     begin(&t);
     put(&t, " ", 1);
     put(&t, name, strlen(name));
     put(&t, "=\"", 2);
-    put(&t, digits, (size_t)(int_put(digits, n) - digits));
+    put(&t, digits, len);
     put(&t, "\"", 1);
     xmlOutputBufferWrite(h->buffer, t.n, t.text); /* as start() does */
 }

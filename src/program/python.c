@@ -4169,13 +4169,24 @@ under(const struct tracer *t, int i, int level, const char *arg)
     return s->n > level + 1 && strncmp(module, arg + strlen(self), n) == 0 && !module[n];
 }
 
+/* Whether call k is of another region than one that began with call `from`: of a loop's next round, or module. */
+static bool
+begins_region(const struct tracer *t, int level, int parts, int from, int k)
+{
+    const struct spot *one = t->stacks[from].at, *other = t->stacks[k].at;
+    if (!one || !other)
+        return false;
+    return (is_layer(t, level, from) && same_call(t, from, k)) ||
+           (parts != ONE && strcmp(other[level].calls, one[level].calls) != 0);
+}
+
 void
 python_checkpoints(struct program *p, bool conditional)
 {
     struct tracer t = tracer_new(p);
     read_stacks(&t);
     struct region *regions = NULL;
-    int cap = 0;
+    int cap = p->nregions = 0;
     for (int i = 0, end; i < p->ncalls; i = end) {
         const struct stack *s = &t.stacks[i];
         const struct wrapper *w = NULL;
@@ -4207,9 +4218,7 @@ python_checkpoints(struct program *p, bool conditional)
         else if (!choice)
             program_assume(p, ALTERNATIVE_NONE, "%s puts what it calls under torch.utils.checkpoint", at);
         for (int k = i + 1, from = i; k <= end; k++)
-            if (k == end || (is_layer(&t, level, from) && same_call(&t, from, k)) || /* of a loop's next round */
-                (parts != ONE && t.stacks[k].at && t.stacks[from].at &&
-                 strcmp(t.stacks[k].at[level].calls, t.stacks[from].at[level].calls) != 0)) {
+            if (k == end || begins_region(&t, level, parts, from, k)) {
                 *PUSH(p->arena, regions, p->nregions, cap) = (struct region){.first = from, .end = k};
                 from = k;
             }
