@@ -97,9 +97,10 @@ doubt_indexed(struct program *p)
     bool *grows = lower_trained(p, own);
     for (int i = 0; i < p->ncalls; i++) {
         const struct call *c = &p->calls[i];
+        if (!lower_grows(c, grows) || c->in_place || !target_named(c->target, "index_put"))
+            continue;
         const char *line = fx_line(own, c->stack);
-        if (lower_grows(c, grows) && !c->in_place && target_named(c->target, "index_put") && !strstr(line, "] = ") &&
-            !python_calls(line, "index_put")) {
+        if (!strstr(line, "] = ") && !python_calls(line, "index_put")) {
             graph_doubt(p->graph, c->node, spelled_bare(c->target), "memlint.export",
                         "a function writes by index, and no line shows whether in place or by index_copy");
             break;
