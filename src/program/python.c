@@ -4186,7 +4186,7 @@ python_checkpoints(struct program *p, bool conditional)
     struct tracer t = tracer_new(p);
     read_stacks(&t);
     struct region *regions = NULL;
-    int cap = p->nregions = 0;
+    int nregions = 0, cap = 0;
     for (int i = 0, end; i < p->ncalls; i = end) {
         const struct stack *s = &t.stacks[i];
         const struct wrapper *w = NULL;
@@ -4219,10 +4219,11 @@ python_checkpoints(struct program *p, bool conditional)
             program_assume(p, ALTERNATIVE_NONE, "%s puts what it calls under torch.utils.checkpoint", at);
         for (int k = i + 1, from = i; k <= end; k++)
             if (k == end || begins_region(&t, level, parts, from, k)) {
-                *PUSH(p->arena, regions, p->nregions, cap) = (struct region){.first = from, .end = k};
+                *PUSH(p->arena, regions, nregions, cap) = (struct region){.first = from, .end = k};
                 from = k;
             }
     }
     p->regions = regions;
+    p->nregions = nregions;
     arena_free(t.a);
 }
