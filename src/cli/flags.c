@@ -40,7 +40,7 @@ flags_read(struct arena *a, const char *path, int *n, const char **wrong)
     static const char blanks[] = " \t\r";
     struct err e = {0};
     struct flag_line *lines = NULL;
-    int cap = 0, number = 0;
+    int nlines = 0, cap = 0, number = 0;
     char *next = stored_text(a, path, LIMIT_LIST, &e);
     if (!next)
         *wrong = arena_printf(a, "%s: %s%s%s", path, e.message, e.remedy ? "; " : "", e.remedy ? e.remedy : "");
@@ -51,7 +51,8 @@ flags_read(struct arena *a, const char *path, int *n, const char **wrong)
             s[k - 1] = '\0';
         number++;
         if (*s && *s != '#')
-            *PUSH(a, lines, *n, cap) = (struct flag_line){s, number};
+            *PUSH(a, lines, nlines, cap) = (struct flag_line){s, number};
     }
+    *n = nlines;
     return lines;
 }

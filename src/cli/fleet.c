@@ -30,7 +30,7 @@ list_read(struct arena *a, const char *path, int *n, const char **wrong)
 {
     struct err e = {0};
     char **list = NULL, *next = stored_text(a, strcmp(path, "-") ? path : "/dev/stdin", LIMIT_LIST, &e);
-    int cap = 0, number = 0;
+    int nlist = 0, cap = 0, number = 0;
     if (!next)
         *wrong =
             arena_printf(a, "--files-from=%s: %s%s%s", path, e.message, e.remedy ? "; " : "", e.remedy ? e.remedy : "");
@@ -46,10 +46,11 @@ list_read(struct arena *a, const char *path, int *n, const char **wrong)
                                       "has a model's name on each line",
                                       path, number);
         if (line[strspn(line, " \t")])
-            *PUSH(a, list, *n, cap) = line;
+            *PUSH(a, list, nlist, cap) = line;
     }
     if (!*wrong && !list)
         *wrong = arena_printf(a, "--files-from=%s: it names no model", path);
+    *n = nlist;
     return *wrong ? NULL : list;
 }
 
