@@ -64,6 +64,8 @@ bool lower_is_module(const struct lowering *l, const struct node *n);
 void traced_lines(struct lowering *l);
 /* regions.c: which of what has a graph's code for its lines runs under torch.no_grad; what it is else is a doubt. */
 void regions_weigh(struct lowering *l);
+/* The region of that traced call runs under torch.no_grad, unless it is measured with gradients. */
+void regions_no_grad(struct lowering *l, int i);
 
 /* unread.c: doubts where a line made, in one of its runs, less than in others. */
 void unread_doubt(struct lowering *l);

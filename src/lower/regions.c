@@ -25,16 +25,29 @@ find_regions(struct regions *r)
     struct names *codes = names_new(r->own);
     r->of = NEWN(r->own, int, r->p->ncalls + 1);
     for (int i = 0; i < r->p->ncalls; i++) {
-        const char *stack = r->p->calls[i].stack;
+        size_t len;
+        const char *code = python_region(r->p->calls[i].stack, &len);
         r->of[i] = -1;
-        if (!python_is_traced(stack))
+        if (!code)
             continue;
-        const char *inner = python_inner(stack);
-        const char *code = arena_printf(r->own, "%.*s", (int)strcspn(inner, ","), inner);
+        code = arena_strn(r->own, code, len);
         if ((r->of[i] = names_find(codes, code)) < 0)
             names_put(codes, code, r->of[i] = r->n++);
     }
     r->trains = NEWN(r->own, bool, r->n + 1);
+}
+
+void
+regions_no_grad(struct lowering *l, int i)
+{
+    struct program *p = l->p;
+    size_t len, n;
+    const char *code = python_region(p->calls[i].stack, &len), *own;
+    if (p->calls[i].no_grad || setup_instead(l->s, ALTERNATIVE_GRADIENTS))
+        return;
+    for (int k = 0; k < p->ncalls; k++)
+        if ((own = python_region(p->calls[k].stack, &n)) && n == len && strncmp(own, code, n) == 0)
+            p->calls[k].no_grad = true;
 }
 
 /* Whether it is what a power iteration goes on from, which runs under torch.no_grad. Source: _power_method of

@@ -191,29 +191,6 @@ give_lines(struct lowering *l, const struct pair *r, const int *at, int n)
     }
 }
 
-/* What graph's code call i has for its line, and its length: "File "<eval_with_key>.7"". */
-static const char *
-code_of(const struct program *p, int i, size_t *len)
-{
-    const char *inner = python_inner(p->calls[i].stack);
-    *len = strcspn(inner, ",");
-    return inner;
-}
-
-/* The region of call i runs without gradients: all calls that its graph's code has. */
-static void
-switch_off(struct lowering *l, int i)
-{
-    struct program *p = l->p;
-    size_t len, other;
-    const char *code = code_of(p, i, &len);
-    if (p->calls[i].no_grad || setup_instead(l->s, ALTERNATIVE_GRADIENTS))
-        return;
-    for (int k = 0; k < p->ncalls; k++)
-        if (python_is_traced(p->calls[k].stack) && strncmp(code_of(p, k, &other), code, len + 1) == 0)
-            p->calls[k].no_grad = true;
-}
-
 void
 traced_lines(struct lowering *l)
 {
@@ -234,7 +211,7 @@ traced_lines(struct lowering *l)
         n = q && find_known(a, p, reader, q, &r) ? follow(a, p, of, &r, at) : 0;
         if (n >= FEWEST) {
             any = true;
-            switch_off(l, i);
+            regions_no_grad(l, i);
             give_lines(l, &r, at, n);
         }
         n = n < FEWEST ? 1 : n;

@@ -2265,13 +2265,13 @@ multiplies_named(const struct program *p, const struct param *const *of, const s
 static int
 region_ends(const struct program *p, int first, size_t *common)
 {
-    const char *code = python_inner(p->calls[first].stack), *path = p->modules[p->calls[first].scope].path;
-    const size_t len = strcspn(code, ",") + 1;
+    size_t len, n;
+    const char *code = python_region(p->calls[first].stack, &len), *path = p->modules[p->calls[first].scope].path, *own;
     int end = first;
     *common = strlen(path);
-    for (; end < p->ncalls && python_is_traced(p->calls[end].stack); end++) {
+    for (; end < p->ncalls && (own = python_region(p->calls[end].stack, &n)); end++) {
         const char *other = p->modules[p->calls[end].scope].path;
-        if (strncmp(python_inner(p->calls[end].stack), code, len) != 0)
+        if (n != len || strncmp(own, code, n) != 0)
             break;
         while (*common && (strncmp(path, other, *common) != 0 || (other[*common] && other[*common] != '.')))
             while (*common && path[--*common] != '.')

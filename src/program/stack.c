@@ -144,8 +144,9 @@ frame_spot(struct frames *f, const char *frame, const char *end, const char *mod
     }
     if (!own) {
         names_put(f->codes, arena_str(f->a, key), f->n);
-        own = PUSH(f->a, f->code, f->n, f->cap);
-        f->code[f->n - 1] = read_spot(f, frame, end);
+        struct code *read = PUSH(f->a, f->code, f->n, f->cap);
+        *read = read_spot(f, frame, end);
+        own = read;
     }
     struct spot spot = own->spot;
     spot.where = place_number(f, joined(f, own->function, strlen(own->function), module));
@@ -412,9 +413,19 @@ python_earlier(struct arena *a, const char *one, const char *other)
     return x && y && python_same_function(x, y) && python_frame_line(x) < python_frame_line(y);
 }
 
+const char *
+python_region(const char *stack, size_t *len)
+{
+    const char *inner = stack ? python_inner(stack) : NULL;
+    if (!inner || !is_traced(inner))
+        return NULL;
+    *len = strcspn(inner, ",");
+    return inner;
+}
+
 bool
 python_is_traced(const char *stack)
 {
-    const char *p = stack ? python_inner(stack) : NULL;
-    return p && is_traced(p);
+    size_t len;
+    return python_region(stack, &len);
 }
