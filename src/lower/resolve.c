@@ -1438,26 +1438,40 @@ calls_module(struct dynamo *d, const struct group *g, const struct call *c, cons
     return n;
 }
 
+/* A call like that one, with results and arguments of its own; no node is its. */
+static struct call
+call_again(struct lowering *l, const struct call *m)
+{
+    struct call c = *m;
+    c.name = NULL;
+    lower_results(l, &c, c.nouts);
+    c.args = arena_dup(l->a, c.args, sizeof(*c.args) * (size_t)(c.nargs ? c.nargs : 1));
+    return c;
+}
+
+/* Puts it where its line ran for the reader. */
+static void
+put_again(struct dynamo *d, const struct group *g, const struct call *c)
+{
+    struct program *p = d->l->p;
+    *PUSH(d->l->a, p->calls, p->ncalls, p->cap_calls) = *c;
+    group_move(d, p->ncalls - 1, before_later(d, g, p->ncalls - 1));
+}
+
 /* What modules made that a statement calls, in another run of the statement: all calls below its frames. */
 static int
 below_again(struct dynamo *d, const struct group *g, const char *stack, int slot)
 {
-    struct program *p = d->l->p;
-    const struct call *m = group_maker(p, slot);
+    const struct call *m = group_maker(d->l->p, slot);
     if (!m || !ran_below(m, stack) || m->nouts > 1 || d->again == MAX_DEPTH)
         return slot;
-    struct call c = *m;
-    c.outs = NEWN(d->l->a, int, 1);
-    c.outs[0] = lower_slot(d->l);
-    c.name = NULL;
-    c.args = arena_dup(d->l->a, c.args, sizeof(*c.args) * (size_t)(c.nargs ? c.nargs : 1));
+    struct call c = call_again(d->l, m);
     d->again++;
     for (int k = 0; k < c.nargs; k++)
         if (c.args[k].kind == ARG_SLOT)
             c.args[k].i = below_again(d, g, stack, (int)c.args[k].i);
     d->again--;
-    *PUSH(d->l->a, p->calls, p->ncalls, p->cap_calls) = c;
-    group_move(d, p->ncalls - 1, before_later(d, g, p->ncalls - 1));
+    put_again(d, g, &c);
     return c.outs[0];
 }
 
@@ -1468,6 +1482,93 @@ assume_remade(struct lowering *l)
     program_assume(l->p, ALTERNATIVE_REMADE,
                    "of equal calls in functions, which the exporter merged, what they read was made once");
     return setup_instead(l->s, ALTERNATIVE_REMADE);
+}
+
+struct operand { /* of a call that runs again */
+    int slot;
+    const struct call *m, *reader; /* what made it; the first run, NULL not known */
+    const char *stack, *line;      /* of the other run */
+    const char *lost;              /* left_out_behind its maker */
+    bool view, within;             /* its maker is; on the first run's line */
+    bool elsewhere;                /* the other run is of another line */
+    int written;                   /* how often that writes what made it, where it may have made its own */
+};
+
+/* Whether the line writes it more often than it was called there, in all rounds of a loop. */
+static bool
+written_more(const struct dynamo *d, const struct group *g, const struct operand *o)
+{
+    if (!o->written)
+        return false;
+    const int reads = python_times(o->line, g->target);
+    int calls = o->elsewhere && strcmp(o->reader->target, o->m->target) == 0, /* the reader that is made there */
+        read = o->reader && strcmp(o->reader->target, g->target) == 0;
+    calls += called_there(d, g, o->stack, o->m->target);
+    read += called_there(d, g, o->stack, g->target);
+    const bool round = o->reader && reads && calls * reads < o->written * read; /* one of whose calls has it, too */
+    return o->written > calls || round;
+}
+
+/* Whether a function made it that both lines call, or that the line calls for each of its runs. */
+static bool
+made_by_function(struct arena *a, const struct operand *o)
+{
+    const char *maker = fx_line(a, o->m->stack);
+    if (!o->within || python_writes(maker, o->m->target))
+        return false;
+    if (o->elsewhere)
+        return python_shares(a, maker, o->line);
+    return (o->view || target_is(o->m->target, TARGET_COPIES)) && !python_writes(o->line, o->reader->target) &&
+           !(strchr(o->line, '[') && (resolve_picks(o->m->target) || resolve_picks(o->reader->target)));
+}
+
+/* Whether a line before the first run's made it, in each round of a loop. */
+static bool
+made_each_round(struct lowering *l, const struct operand *o)
+{
+    if (o->lost || !o->elsewhere || o->within || o->view || !python_earlier(l->a, o->m->stack, o->reader->stack))
+        return false;
+    if (line_before(l->a, o->m->stack, o->reader->stack))
+        return true;
+    program_assume(l->p, ALTERNATIVE_MERGED,
+                   "what a loop's rounds read of a line before was made before the loop, unless that is the line right "
+                   "before");
+    return setup_instead(l->s, ALTERNATIVE_MERGED);
+}
+
+/* Whether the module in which that call ran did so again with the line, which calls it. */
+static bool
+module_ran_again(struct dynamo *d, const struct group *g, const struct operand *o, const struct call *base)
+{
+    const struct program *p = d->l->p;
+    const int reads = python_times(o->line, g->target), called = calls_module(d, g, base, o->line);
+    int ran = 0;
+    for (int i = 0; called && i < p->ncalls; i++)
+        ran += p->calls[i].scope == base->scope && p->calls[i].stack && !strcmp(p->calls[i].target, base->target) &&
+               !strcmp(p->calls[i].stack, base->stack);
+    return reads && called && ran * reads < called * called_there(d, g, o->stack, g->target);
+}
+
+/* Whether a function that the line calls may have made both, as it writes neither. */
+static bool
+made_out_of_sight(struct lowering *l, const struct operand *o)
+{
+    const struct call *m = o->m;
+    return !o->lost && !o->view && !o->written && o->reader && o->reader->stack && m->op && m->op->grad &&
+           strcmp(m->stack, o->stack) == 0 && !target_is(m->target, TARGET_COPIES) &&
+           strcmp(o->reader->stack, o->stack) == 0 && has_gradient(l, o->slot) && assume_remade(l);
+}
+
+/* What is not made again may have run again, where another line could have. */
+static void
+doubt_merged(struct dynamo *d, const struct group *g, const struct operand *o)
+{
+    const struct node *n = &d->l->g->n[g->last];
+    const struct call *base = d->again && o->elsewhere ? resolve_viewed(d->l->p, o->m) : NULL;
+    if (base && !of_another_class(d, g, o->m) && python_again(d->l->a, base->target, base->stack, o->stack))
+        graph_doubt(d->l->g, n->name, n->op, NULL,
+                    "the exporter merged what this line reads of %s with an equal call of another line",
+                    spelled_bare(base->target));
 }
 
 /* What a call that runs again on a line reads: made again, too, where that writes it more often than it was called,
@@ -1481,61 +1582,30 @@ operand_again(struct dynamo *d, const struct group *g, const struct call *reader
     const struct call *m = group_maker(p, slot);
     if (!m || !stack || !m->stack || m->outs[0] != slot || d->again == MAX_DEPTH)
         return slot;
-    const char *line = fx_line(d->l->a, stack);
     const char *before = reader ? reader->stack : NULL;
-    const bool view = target_is(m->target, TARGET_VIEWS | TARGET_REORDERS),
-               within = before && !strcmp(m->stack, before), elsewhere = before && strcmp(before, stack) != 0,
-               own = elsewhere || !before || within,
-               part = view && !target_is(m->target, TARGET_KEEPS) && elsewhere && within;
+    struct operand o = {.slot = slot, .m = m, .reader = reader, .stack = stack, .line = fx_line(d->l->a, stack)};
+    o.view = target_is(m->target, TARGET_VIEWS | TARGET_REORDERS);
+    o.within = before && strcmp(m->stack, before) == 0;
+    o.elsewhere = before && strcmp(before, stack) != 0;
     /* a copy has equal numbers, so that the two calls were merged */
-    if (elsewhere && within && m->nargs && m->args[0].kind == ARG_SLOT &&
-        target_is(m->target, TARGET_CLONES | TARGET_COPIES) && !python_calls(line, "clone"))
+    if (o.elsewhere && o.within && m->nargs && m->args[0].kind == ARG_SLOT &&
+        target_is(m->target, TARGET_CLONES | TARGET_COPIES) && !python_calls(o.line, "clone"))
         return (int)m->args[0].i;
-    const int written = view || !own ? 0 : python_times(line, m->target), reads = python_times(line, g->target);
-    int calls = elsewhere && strcmp(reader->target, m->target) == 0, /* the reader that is made there */
-        read = reader && strcmp(reader->target, g->target) == 0;
-    calls += written ? called_there(d, g, stack, m->target) : 0;
-    read += written ? called_there(d, g, stack, g->target) : 0;
-    bool round = reader && reads && calls * reads < written * read; /* of a loop, one of whose calls has it, too */
-    const char *maker = fx_line(d->l->a, m->stack);
-    bool shared = within && !python_writes(maker, m->target) && /* by a function */
-                  (elsewhere ? python_shares(d->l->a, maker, line)
-                             : (view || target_is(m->target, TARGET_COPIES)) && !python_writes(line, reader->target) &&
-                                   !(strchr(line, '[') && (resolve_picks(m->target) || resolve_picks(reader->target))));
-    const char *lost = view ? NULL : left_out_behind(d, m);
-    bool made = (part && strchr(line, '[')) || written > calls || round || shared || (lost && *lost);
-    if (!made && rounds && !lost && elsewhere && !within && !view && python_earlier(d->l->a, m->stack, before) &&
-        !(made = line_before(d->l->a, m->stack, before))) {
-        program_assume(d->l->p, ALTERNATIVE_MERGED,
-                       "what a loop's rounds read of a line before was made before the loop, unless that is the line "
-                       "right before");
-        made = setup_instead(d->l->s, ALTERNATIVE_MERGED);
-    }
+    const bool own = o.elsewhere || !before || o.within,
+               part = o.view && !target_is(m->target, TARGET_KEEPS) && o.elsewhere && o.within;
+    o.written = o.view || !own ? 0 : python_times(o.line, m->target);
+    o.lost = o.view ? NULL : left_out_behind(d, m);
+    const bool made = (part && strchr(o.line, '[')) || written_more(d, g, &o) || made_by_function(d->l->a, &o) ||
+                      (o.lost && *o.lost) || (rounds && made_each_round(d->l, &o));
     const struct call *base =
-        before && !elsewhere && !target_is(g->target, TARGET_VIEWS | TARGET_REORDERS) ? resolve_viewed(p, m) : NULL;
-    if (!made && base && ran_below(base, stack)) { /* by a module, which ran again with the line that calls it */
-        const int called = calls_module(d, g, base, line);
-        int ran = 0;
-        for (int i = 0; called && i < p->ncalls; i++)
-            ran += p->calls[i].scope == base->scope && p->calls[i].stack && !strcmp(p->calls[i].target, base->target) &&
-                   !strcmp(p->calls[i].stack, base->stack);
-        if (reads && called && ran * reads < called * called_there(d, g, stack, g->target))
-            return base == m ? below_again(d, g, stack, slot)
-                             : maker_again(d, g, spelled_root(d->l->a, m->target), slot);
-    }
-    if (!made) {
-        bool hidden = !lost && !view && !written && before && m->op && m->op->grad && strcmp(m->stack, stack) == 0 &&
-                      !target_is(m->target, TARGET_COPIES) && strcmp(before, stack) == 0;
-        if (hidden && has_gradient(d->l, slot) && assume_remade(d->l)) /* a function that the line calls made both */
-            return maker_again(d, g, spelled_root(d->l->a, m->target), slot);
-        base = d->again && elsewhere ? resolve_viewed(p, m) : NULL;
-        if (base && !of_another_class(d, g, m) && python_again(d->l->a, base->target, base->stack, stack))
-            graph_doubt(d->l->g, d->l->g->n[g->last].name, d->l->g->n[g->last].op, NULL,
-                        "the exporter merged what this line reads of %s with an equal call of another line",
-                        spelled_bare(base->target));
+        before && !o.elsewhere && !target_is(g->target, TARGET_VIEWS | TARGET_REORDERS) ? resolve_viewed(p, m) : NULL;
+    if (!made && base && ran_below(base, stack) && module_ran_again(d, g, &o, base))
+        return base == m ? below_again(d, g, stack, slot) : maker_again(d, g, spelled_root(d->l->a, m->target), slot);
+    if (!made && !made_out_of_sight(d->l, &o)) {
+        doubt_merged(d, g, &o);
         return slot;
     }
-    return maker_again(d, g, lost && *lost ? lost : spelled_root(d->l->a, m->target), slot);
+    return maker_again(d, g, o.lost && *o.lost ? o.lost : spelled_root(d->l->a, m->target), slot);
 }
 
 /* Likewise, as numbers alone tell. */
@@ -1882,22 +1952,17 @@ local_again(struct dynamo *d, const struct group *g, const struct runs *r, int s
     const int there = r->traced ? -1 : made_there(p, m, path, stack);
     if (there >= 0)
         return there;
-    struct call c = *m;
-    c.outs = NEWN(a, int, 1);
-    c.outs[0] = lower_slot(d->l);
-    c.name = NULL;
+    struct call c = call_again(d->l, m);
     c.scope = lower_module(d->l, path, p->modules[m->scope].type);
     c.scopes = r->scopes;
     c.stack = stack;
     c.frames = fx_frames(a, c.stack);
     c.location = fx_location(a, c.stack);
-    c.args = arena_dup(a, c.args, sizeof(*c.args) * (size_t)(c.nargs ? c.nargs : 1));
     d->again++;
     for (int k = 0; k < c.nargs; k++)
         locals_again(d, g, r, &c.args[k]);
     d->again--;
-    *PUSH(a, p->calls, p->ncalls, p->cap_calls) = c;
-    group_move(d, p->ncalls - 1, before_later(d, g, p->ncalls - 1));
+    put_again(d, g, &c);
     *PUSH(a, d->remade, d->nremade, d->cap_remade) = (struct remade){in, r->again, slot, c.outs[0]};
     return c.outs[0];
 }
@@ -2093,6 +2158,101 @@ writes_unmade(const struct dynamo *d, const struct group *g, const char *target)
     return written && written > called_there(d, g, stack, target);
 }
 
+/* Whether what a line adds or multiplies leaves no call: a number of 1 or 0, or the first term of Python's sum, but for
+ * one of the function that makes each term. */
+static bool
+changes_nothing(struct dynamo *d, const struct group *g, const char *name, const struct call *maker)
+{
+    const struct param *number = learned_number(d, g, name);
+    if (number)
+        return !reads_twin(d, g, name, number, maker);
+    const char *terms = spelled_as(name, "add") ? python_sums(fx_line_at(d, g->last)) : NULL;
+    const bool own = terms && terms[strcspn(terms, "()")] == '(' && maker && target_named(maker->target, "add") &&
+                     !spelled_as(spelled_bare(g->target), "add");
+    return terms && !own;
+}
+
+/* The frames in which that call ran again for the group; counted: numbers show when. NULL no line shows them. */
+static const char *
+stack_of_duplicate(struct dynamo *d, const struct group *g, const struct call *m, bool counted)
+{
+    struct arena *a = d->l->a;
+    const char *reader = d->l->g->n[g->last].stack, *stack = python_again(a, m->target, m->stack, reader);
+    if (stack && starts_with(reader, stack) && writes_unmade(d, g, m->target))
+        stack = reader; /* of the frames around it, too, which are further from where it is read */
+    if (stack && !(counted && strcmp(stack, reader) == 0))
+        return stack;
+    const bool inside = m->stack && reader && python_shares(a, fx_line(a, m->stack), fx_line(a, reader)) &&
+                        !python_writes(fx_line(a, m->stack), m->target);
+    if (!counted &&
+        (inside || writes_unmade(d, g, m->target))) /* a function of both lines makes its own in each call */
+        return reader;
+    if (python_is_traced(m->stack) && !python_is_traced(reader)) /* and again outside the region */
+        return reader;
+    return in_another(d, g, m) ? m->stack : NULL; /* of its class: the line ran there, too */
+}
+
+/* What the call reads that runs again is made again, too, as its stack (NULL not known) or numbers tell. Whether any is
+ * as numbers alone do, on its own line. */
+static bool
+operands_again(struct dynamo *d, const struct group *g, const struct call *made, struct call *again, const char *stack,
+               bool rounds)
+{
+    const struct node *reader = &d->l->g->n[g->last];
+    const char *line = stack && !rounds && !python_in_torch(stack) ? stack : reader->stack;
+    const bool known = made->stack && reader->stack && (stack || strcmp(made->stack, reader->stack) == 0),
+               spread = target_is(again->target, TARGET_VIEWS) && !target_is(again->target, TARGET_KEEPS);
+    bool follows = false;
+    for (int k = 0; k < again->nargs; k++) {
+        struct arg *arg = &again->args[k];
+        const int64_t was = made->args[k].i;
+        if (arg->kind != ARG_SLOT)
+            continue;
+        const struct param *q = merged_param(d, g, (int)arg->i, spread);
+        if (q)
+            arg->i = q->slot;
+        else if (arg->i == was && known)
+            arg->i = operand_again(d, g, made, line, rounds, (int)was);
+        if (arg->i != was)
+            continue;
+        arg->i = counted_again(d, g, (int)was);
+        follows |= arg->i != was;
+        if (arg->i == was && is_cast_of_more(d, group_maker(d->l->p, (int)was)))
+            graph_doubt(d->l->g, reader->name, reader->op, "an export by memlint.export, which has the casts",
+                        "the exporter merged %s with an equal call, and perhaps the cast that it reads",
+                        spelled_bare(again->target));
+    }
+    const struct call *operand =
+        again->nargs && again->args[0].kind == ARG_SLOT ? group_maker(d->l->p, (int)again->args[0].i) : NULL;
+    if (operand && operand->scope == made->scope && again->args[0].i == made->args[0].i &&
+        !left_out_behind(d, operand) && began_again(d, operand) && has_gradient(d->l, operand->outs[0]) &&
+        assume_remade(d->l))
+        again->args[0].i = maker_again(d, g, spelled_root(d->l->a, operand->target), (int)again->args[0].i);
+    return follows;
+}
+
+/* Whether a call that no line shows is taken to have run on the line behind, as the alternative has it. Where another
+ * module runs it, and none of its own calls is the one before, that is a doubt. */
+static bool
+ran_early(struct dynamo *d, const struct group *g, const struct call *made, const struct call *again, int before)
+{
+    struct program *p = d->l->p;
+    const struct node *reader = &d->l->g->n[g->last];
+    if (!again->op || !again->op->grad || target_is(again->target, TARGET_VIEWS | TARGET_REORDERS) ||
+        !read_beside(d->l->a, again->stack, reader->stack))
+        return false;
+    if (strcmp(p->modules[made->scope].path, p->modules[again->scope].path) == 0) {
+        assume_merged(p);
+        return setup_instead(d->l->s, ALTERNATIVE_MERGED);
+    }
+    const bool own = before > group_maker(p, made->outs[0]) - p->calls && p->calls[before].scope == again->scope;
+    if (!own)
+        graph_doubt(d->l->g, reader->name, reader->op, NULL,
+                    "the exporter merged %s with an equal call, and no line that is left shows when it ran",
+                    spelled_bare(again->target));
+    return false;
+}
+
 /* The same call again: duplicates were merged in the file, but both ran. Results of calls that return several are
  * getitem, whatever was called; was: what the file calls the one that is read, NULL unknown. */
 static int
@@ -2101,11 +2261,7 @@ lost_duplicate(struct dynamo *d, const struct group *g, const char *name, int sl
     struct program *p = d->l->p;
     bool item = was && spelled_as(name, "getitem") && spelled_as(was, "getitem");
     const struct call *maker = group_maker(p, slot);
-    const struct param *number = learned_number(d, g, name);
-    const char *terms = spelled_as(name, "add") ? python_sums(fx_line_at(d, g->last)) : NULL;
-    const bool own = terms && terms[strcspn(terms, "()")] == '(' && maker && target_named(maker->target, "add") &&
-                     !spelled_as(spelled_bare(g->target), "add"); /* of the function that makes each term */
-    if (number ? !reads_twin(d, g, name, number, maker) : terms && !own)
+    if (changes_nothing(d, g, name, maker))
         return resolve_identity(d, g, name, slot);
     int nth = 0;
     if (item && maker) {
@@ -2125,49 +2281,31 @@ lost_duplicate(struct dynamo *d, const struct group *g, const char *name, int sl
         return norm >= 0 ? norm : resolve_identity(d, g, name, slot);
     }
     const struct aten *writes = aten_find(g->target); /* what is written was there before: a reshape's copy, too */
-    if (spelled(name, IS_COPY) && writes && writes->writes == WRITES_PART)
+    const bool view = target_is(maker->target, TARGET_VIEWS | TARGET_REORDERS);
+    if ((spelled(name, IS_COPY) && writes && writes->writes == WRITES_PART) || maker->anew ||
+        made_for_reader(p, maker) || ends_statement(maker->target))
         return slot;
-    int i = (int)(maker - p->calls);
-    if (maker->anew || made_for_reader(p, maker) || ends_statement(maker->target))
-        return slot;
-    const struct call made = p->calls[i]; /* what it reads is made again before it: i is another's place then */
-    const int result = slot;
-    struct call again = made;
-    lower_results(d->l, &again, again.nouts);
+    const struct call made = *maker; /* what it reads is made again before it, and moves it */
+    struct call again = call_again(d->l, maker);
     again.name = name;
     again.scope = lower_module(d->l, g->path ? g->path : "", g->type); /* where it is read */
     const struct node *reader = &d->l->g->n[g->last];
     int before, later;
     ran_between(d, name, &before, &later);
-    const bool counted = later >= 0 && !target_is(again.target, TARGET_VIEWS | TARGET_REORDERS) &&
+    const bool counted = later >= 0 && !view &&
                          !(p->calls[later].stack && reader->stack && !strcmp(p->calls[later].stack, reader->stack));
-    const char *stack = python_again(d->l->a, again.target, again.stack, reader->stack);
-    if (stack && starts_with(reader->stack, stack) && writes_unmade(d, g, again.target))
-        stack = reader->stack; /* of the frames around it, too, which are further from where it is read */
-    if (counted && stack && strcmp(stack, reader->stack) == 0)
-        stack = NULL;
-    bool inside = again.stack && reader->stack &&
-                  python_shares(d->l->a, fx_line(d->l->a, again.stack), fx_line(d->l->a, reader->stack)) &&
-                  !python_writes(fx_line(d->l->a, again.stack), again.target);
-    if (!stack && inside && !counted) /* what a function of both lines begins with: each of its calls makes its own */
-        stack = reader->stack;
-    if (!stack && !counted && writes_unmade(d, g, again.target))
-        stack = reader->stack;
-    if (!stack && python_is_traced(again.stack) && !python_is_traced(reader->stack)) /* and again outside the region */
-        stack = reader->stack;
-    if (!stack && in_another(d, g, maker)) /* of its class: the line ran there, too */
-        stack = again.stack;
+    const char *stack = stack_of_duplicate(d, g, maker, counted);
     struct runs runs;
-    const bool copied = !stack && (find_copy(d, g, &p->calls[i], &runs) || find_rerun(d, g, &p->calls[i], &runs));
+    const bool copied = !stack && (find_copy(d, g, maker, &runs) || find_rerun(d, g, maker, &runs));
     if (copied) {
-        const char *path = path_moved(d->l->a, p->modules[p->calls[i].scope].path, runs.module, runs.again);
-        again.scope = lower_module(d->l, path, p->modules[p->calls[i].scope].type);
-        stack = stack_again(d->l->a, &runs, again.stack);
+        const char *path = path_moved(d->l->a, p->modules[made.scope].path, runs.module, runs.again);
+        again.scope = lower_module(d->l, path, p->modules[made.scope].type);
+        stack = stack_again(d->l->a, &runs, made.stack);
     }
-    const bool rounds = !stack && ran_behind(d, g, &p->calls[i]);
+    const bool rounds = !stack && ran_behind(d, g, maker);
     if (rounds)
-        stack = again.stack;
-    if (!stack && target_is(again.target, TARGET_VIEWS | TARGET_REORDERS) && group_of_written(p, &p->calls[i]))
+        stack = made.stack;
+    if (!stack && view && group_of_written(p, maker))
         return slot; /* made anew for each reader, as made_for_reader says */
     if (stack) {
         again.stack = stack;
@@ -2176,66 +2314,25 @@ lost_duplicate(struct dynamo *d, const struct group *g, const char *name, int sl
     }
     if (stack || count_frames(again.stack) <= count_frames(reader->stack)) /* the reader's module ran it */
         again.scopes = reader->scopes;
-    again.args = arena_dup(d->l->a, again.args, sizeof(*again.args) * (size_t)(again.nargs ? again.nargs : 1));
-    if (copied ||
-        (stack && (find_runs(d, g, &p->calls[i], stack, &runs) || find_call_again(d, g, &p->calls[i], stack, &runs))))
+    if (copied || (stack && (find_runs(d, g, maker, stack, &runs) || find_call_again(d, g, maker, stack, &runs))))
         for (int k = 0; k < again.nargs; k++)
             locals_again(d, g, &runs, &again.args[k]);
-    const char *line = stack && !rounds && !python_in_torch(stack) ? stack : reader->stack;
-    bool follows = false; /* what was made again as numbers tell, on the call's own line */
-    for (int k = 0; k < again.nargs; k++) {
-        struct param *q = again.args[k].kind == ARG_SLOT ? merged_param(d, g, (int)again.args[k].i,
-                                                                        target_is(again.target, TARGET_VIEWS) &&
-                                                                            !target_is(again.target, TARGET_KEEPS))
-                                                         : NULL;
-        if (q)
-            again.args[k].i = q->slot;
-        else if (again.args[k].kind == ARG_SLOT && again.args[k].i == made.args[k].i && made.stack && reader->stack &&
-                 (stack || strcmp(made.stack, reader->stack) == 0))
-            again.args[k].i = operand_again(d, g, &made, line, rounds, (int)again.args[k].i);
-        if (again.args[k].kind == ARG_SLOT && again.args[k].i == made.args[k].i &&
-            (slot = counted_again(d, g, (int)again.args[k].i)) != again.args[k].i) {
-            again.args[k].i = slot;
-            follows = true;
-        }
-        if (again.args[k].kind == ARG_SLOT && again.args[k].i == made.args[k].i &&
-            is_cast_of_more(d, group_maker(p, (int)again.args[k].i)))
-            graph_doubt(d->l->g, reader->name, reader->op, "an export by memlint.export, which has the casts",
-                        "the exporter merged %s with an equal call, and perhaps the cast that it reads",
-                        spelled_bare(again.target));
-    }
-    const struct call *operand =
-        again.nargs && again.args[0].kind == ARG_SLOT ? group_maker(p, (int)again.args[0].i) : NULL;
-    if (operand && operand->scope == made.scope && again.args[0].i == made.args[0].i && !left_out_behind(d, operand) &&
-        began_again(d, operand) && has_gradient(d->l, operand->outs[0]) && assume_remade(d->l))
-        again.args[0].i = maker_again(d, g, spelled_root(d->l->a, operand->target), (int)again.args[0].i);
-    i = (int)(group_maker(p, result) - p->calls);
+    const bool follows = operands_again(d, g, &made, &again, stack, rounds);
     ran_between(d, name, &before, &later);
-    int first = p->ncalls;
-    bool other = detach_other(d, g, &again);
-    bool unseen = !stack && !other && !counted && again.op && again.op->grad &&
-                  !target_is(again.target, TARGET_VIEWS | TARGET_REORDERS) &&
-                  read_beside(d->l->a, again.stack, reader->stack),
-         early = false;
-    if (unseen && strcmp(p->modules[made.scope].path, p->modules[again.scope].path) == 0) {
-        assume_merged(p);
-        early = setup_instead(d->l->s, ALTERNATIVE_MERGED);
-    } else if (unseen && !(before > i && p->calls[before].scope == again.scope)) { /* behind one of its module's */
-        graph_doubt(d->l->g, reader->name, reader->op, NULL,
-                    "the exporter merged %s with an equal call, and no line that is left shows when it ran",
-                    spelled_bare(again.target));
-    }
+    const bool other = detach_other(d, g, &again),
+               early = !stack && !other && !counted && ran_early(d, g, &made, &again, before);
+    const bool behind = early || other || next_read(&(struct call_reads){.call = &again}) < 0; /* the line behind */
+    const int first = p->ncalls, i = (int)(group_maker(p, slot) - p->calls);
     *PUSH(d->l->a, p->calls, p->ncalls, p->cap_calls) = again;
     if (stack)
         group_move(d, first, behind_operands(p, first, before_later(d, g, first)));
-    bool behind = other || next_read(&(struct call_reads){.call = &again}) < 0;
-    if (!stack && (behind || early)) /* on the line behind */
+    else if (behind)
         group_move(d, first, i + 1);
-    else if (!stack && counted)
+    else if (counted)
         group_move(d, first, (before > i ? before : i) + 1);
-    else if (!stack && follows)
+    else if (follows)
         group_move(d, first, behind_operands(p, first, i + 1));
-    else if (!stack && target_is(again.target, TARGET_VIEWS | TARGET_REORDERS) && reader->stack)
+    else if (view && reader->stack)
         p->calls[first].stack = NULL; /* of a line that is not known */
     return again.outs[nth];
 }
