@@ -231,6 +231,7 @@ measure_names(const struct study *x, int64_t peak, const struct setup *s)
     struct graph g;
     struct program p = program_apart(x->p, &g, a);
     p.held = NULL;
+    g.first = g.first ? g.first : x->p; /* which has asked what else its lines say */
     step_holds(&p, s);
     bool same = memcmp(p.held, x->p->held, sizeof(*p.held) * (size_t)p.nslots) == 0;
     int64_t effect = same ? 0 : measure_step(&p, s, NULL, NULL).allocated - peak;

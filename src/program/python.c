@@ -358,7 +358,7 @@ read_rounds(struct tracer *t)
     }
     for (int level = 0; level < deepest && t->steps < limit(LIMIT_FRAMES); level++)
         for (int i = 0, j; i < t->p->ncalls; i = j) {
-            for (j = i + 1; j < t->p->ncalls && stack_parting(&t->stacks[i], &t->stacks[j]) > level; j++)
+            for (j = i + 1; j < t->p->ncalls && stack_shares(&t->stacks[i], level, &t->stacks[j]); j++)
                 t->steps++;
             if (j - i > 1)
                 find_rounds(t, level, i, j);
@@ -382,7 +382,7 @@ static bool
 same_run(const struct tracer *t, int i, int k, int level)
 {
     const struct round *round = t->rounds ? round_at(t, i, level) : NULL, *other = round ? round_at(t, k, level) : NULL;
-    return (t->stacks[k].borrowed || stack_parting(&t->stacks[k], &t->stacks[i]) > level) &&
+    return (t->stacks[k].borrowed || stack_shares(&t->stacks[k], level, &t->stacks[i])) &&
            (!round || !other || round->end == other->end);
 }
 
@@ -516,7 +516,7 @@ see_argument(struct tracer *t, int i, int level, struct sights *seen)
         if (from < 0 || (given && slot == given->i))
             continue;
         if (from > i || given || t->stacks[from].borrowed || target_is(t->p->calls[from].target, TARGET_COPIES) ||
-            (arg[len] == '.' && stack_parting(&t->stacks[from], s) > level))
+            (arg[len] == '.' && stack_shares(&t->stacks[from], level, s)))
             return;
         given = r.at;
     }
@@ -558,6 +558,16 @@ read_sights(struct tracer *t)
         if (n)
             see_names(t, i, &t->sights[i][n - 1]);
     }
+}
+
+/* What lines run over and over, and name, unless that was read. */
+static void
+read_lines(struct tracer *t)
+{
+    if (t->rounds)
+        return;
+    read_rounds(t);
+    read_sights(t);
 }
 
 /* The last call of the line that call i is of, and of the lines that its statement goes on in: these are behind it, and
@@ -1008,7 +1018,7 @@ python_line(const struct program *p, int slot, const char *stack, const char *sc
     const bool beside = level >= 0 && level < s.n && (from < 0 || level < made.n);
     while (first > 0 && beside) {
         struct stack o = stack_read(p, &p->calls[first - 1]);
-        if (stack_parting(&s, &o) <= level)
+        if (!stack_shares(&s, level, &o))
             break;
         first--;
     }
@@ -1019,9 +1029,9 @@ python_line(const struct program *p, int slot, const char *stack, const char *sc
         struct stack o = stack_read(p, &p->calls[i]);
         room |= o.n <= level || behind > o.at[level].line + 1;
         behind = o.n > level ? o.at[level].line : behind;
-        if (made.n > level + 1 && stack_parting(&made, &o) > level && !room && !python_in_torch(p->calls[from].stack))
+        if (made.n > level + 1 && stack_shares(&made, level, &o) && !room && !python_in_torch(p->calls[from].stack))
             first = i + 1;
-        if (o.n && (!stack_inside(&s, level, &o) || stack_parting(&made, &o) > level))
+        if (o.n && (!stack_inside(&s, level, &o) || stack_shares(&made, level, &o)))
             break;
         if (!o.n || !python_calls(o.at[level].src->text, name))
             continue;
@@ -1172,10 +1182,10 @@ static bool
 goes_through(const struct tracer *t, int i, int level, const char *name)
 {
     int first = i, n = 0, before = -1;
-    while (first > 0 && stack_parting(&t->stacks[first - 1], &t->stacks[i]) > level)
+    while (first > 0 && stack_shares(&t->stacks[first - 1], level, &t->stacks[i]))
         first--;
-    for (int k = first;
-         k < t->p->ncalls && round_at(t, k, level) && stack_parting(&t->stacks[k], &t->stacks[i]) > level; k++) {
+    for (int k = first; k < t->p->ncalls && round_at(t, k, level) && stack_shares(&t->stacks[k], level, &t->stacks[i]);
+         k++) {
         const struct sights *seen = &t->sights[k][level];
         for (const struct sight *s = seen->of; s && s < seen->of + seen->n; s++) {
             if (strcmp(s->name, name) != 0 || s->slot == before)
@@ -1278,7 +1288,7 @@ inner_end(struct tracer *t, int from, int user)
     if (!in)
         return -1;
     int end = user;
-    for (int i = user; i < t->p->ncalls && t->stacks[i].n == s->n && stack_parting(s, &t->stacks[i]) == s->n; i++) {
+    for (int i = user; i < t->p->ncalls && t->stacks[i].n == s->n && stack_shares(s, s->n - 1, &t->stacks[i]); i++) {
         end = i;
         bool last = false;
         for (int k = 0; k < COUNT(in->last) && in->last[k]; k++)
@@ -1307,7 +1317,7 @@ method_end(const struct tracer *t, int from, int user, int level)
     int end = -1;
     for (int i = 0; i < COUNT(methods) && *s->calls && python_calls(s->src->text, path_last(s->calls)) && !in; i++)
         in = python_calls(s->src->text, methods[i].name) ? &methods[i] : NULL;
-    for (int i = user; in && i < t->p->ncalls && stack_parting(&t->stacks[from], &t->stacks[i]) > level; i++)
+    for (int i = user; in && i < t->p->ncalls && stack_shares(&t->stacks[from], level, &t->stacks[i]); i++)
         end = target_named(t->p->calls[i].target, in->last) ? i : end;
     return end;
 }
@@ -1552,7 +1562,7 @@ place_of_parts(struct tracer *t, int i, int user, bool early, bool *either)
                 return *either && early ? k + 1 : to;
         if (*either)
             continue;
-        bool beside = !s.n || stack_parting(&s, &u) > level,
+        bool beside = !s.n || stack_shares(&s, level, &u),
              view = target_is(calls[k].target, TARGET_VIEWS | TARGET_REORDERS);
         *either = !beside && !view && python_writes(u.at[level].src->text, calls[user].target);
         if (*either)
@@ -2507,9 +2517,10 @@ hold_states(struct tracer *t, int *until, const char **by)
         for (int level = 0, from; level < t->stacks[i].n - 1; level++) {
             const struct spot *s = &t->stacks[i].at[level];
             const int end = t->stacks[i].end[level + 1];
-            if (!s->states || !*s->calls || (i && stack_parting(&t->stacks[i - 1], &t->stacks[i]) > level) ||
+            if (!s->states || !*s->calls || (i && stack_shares(&t->stacks[i - 1], level, &t->stacks[i])) ||
                 !last_layers(p, s->calls, i, end, &from))
                 continue;
+            read_lines(t);
             const char *name = s->src->nbindings ? arena_str(p->arena, s->src->binding[0].name) : NULL;
             const int last = name ? local_end(t, end, level, name) : line_end(t, level, end, t->stacks[i].end[level]);
             for (int k = from > i ? from - 1 : i; k <= end; k++) {
@@ -2578,6 +2589,7 @@ static void
 hold_read(struct tracer *t, const int *place, const int *reader, int *until, const char **by)
 {
     const struct program *p = t->p;
+    read_lines(t);
     int *out_at = NEWN(t->a, int, p->nslots + 1);
     const char **out_of = NEWN(t->a, const char *, p->nslots + 1); /* the list that a slot left, after that call */
     for (int i = 0, slot; i < p->ncalls; i++)
@@ -2689,8 +2701,6 @@ python_holds(struct program *p, unsigned most, const char ***by)
     }
     read_ends(&t);
     t.maker = maker;
-    read_rounds(&t);
-    read_sights(&t);
     const struct held_before *before = p->held_before;
     if (before) {
         memcpy(until, before->until, sizeof(*until) * (size_t)(p->nslots + 1));
@@ -2822,7 +2832,7 @@ python_checkpoints(struct program *p, bool conditional)
         if (!w)
             continue;
         for (int k = end;
-             k < p->ncalls && (!t.stacks[k].n || (stack_parting(s, &t.stacks[k]) > level && under(&t, k, level, arg)));
+             k < p->ncalls && (!t.stacks[k].n || (stack_shares(s, level, &t.stacks[k]) && under(&t, k, level, arg)));
              k++)
             end = t.stacks[k].n ? k + 1 : end;
         const char *file = p->calls[i].frames[level] + strlen("File \""),

@@ -6,6 +6,7 @@
  * frames is one path: where two stacks part is told by comparing pointers from their ends. Other questions ask two
  * texts frame by frame.
  */
+#define _GNU_SOURCE
 #include "program/stack.h"
 
 #include <stdlib.h>
@@ -248,13 +249,6 @@ stack_parting(const struct stack *a, const struct stack *b)
     return j;
 }
 
-bool
-stack_inside(const struct stack *s, int level, const struct stack *other)
-{
-    return other->n > level && other->at[level].where == s->at[level].where &&
-           (level < 1 || other->at[level - 1].path == s->at[level - 1].path);
-}
-
 const char *
 python_text(struct arena *a, const char *stack, int level)
 {
@@ -321,10 +315,10 @@ python_renames(struct arena *a, const char *maker, const char *reader, const cha
 const char *
 python_inner(const char *stack)
 {
-    const char *last = NULL;
-    for (const char *p = stack; p && (p = python_frame(p)); p++)
-        last = p;
-    return last;
+    const char *p = stack ? stack + strlen(stack) : NULL;
+    while (p && (p = memrchr(stack, 'F', (size_t)(p - stack))) && strncmp(p, "File \"", 6) != 0)
+        ;
+    return p;
 }
 
 bool

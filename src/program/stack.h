@@ -36,8 +36,19 @@ struct stack stack_read(const struct program *p, const struct call *c);
 bool stack_same_spot(const struct spot *a, const struct spot *b);
 /* The level at which two stacks first differ. */
 int stack_parting(const struct stack *a, const struct stack *b);
+/* Whether both are on the same line of the same frame at that level, so that they part behind it. */
+static inline bool
+stack_shares(const struct stack *a, int level, const struct stack *b)
+{
+    return a->n > level && b->n > level && a->at[level].path == b->at[level].path;
+}
 /* Whether the other call runs in the frame that is at `level` of s. */
-bool stack_inside(const struct stack *s, int level, const struct stack *other);
+static inline bool
+stack_inside(const struct stack *s, int level, const struct stack *other)
+{
+    return other->n > level && other->at[level].where == s->at[level].where &&
+           (level < 1 || other->at[level - 1].path == s->at[level - 1].path);
+}
 /* Whether both stacks have the same frame at that level, as lines tell: a view that was made anew has the module of its
  * reader. */
 bool stack_shares_frame(const struct stack *a, int level, const struct stack *b);
