@@ -447,14 +447,18 @@ mix(uint64_t h, uint64_t word)
 static uint32_t
 hash(const struct names *m, const char *s)
 {
-    uint64_t h = m->seed, word;
-    size_t n = strlen(s);
-    for (; n >= sizeof(word); s += sizeof(word), n -= sizeof(word)) {
-        memcpy(&word, s, sizeof(word));
+    const size_t n = strlen(s);
+    uint64_t h = m->seed + n, word = 0;
+    for (size_t i = sizeof(word); i < n; i += sizeof(word)) {
+        memcpy(&word, s + i - sizeof(word), sizeof(word));
         h = mix(h, word);
     }
-    for (word = 0; n; s++, n--)
-        word = word << 8 | (unsigned char)*s;
+    if (n >= sizeof(word)) { /* what is left, with some of what was mixed: names differ at their ends */
+        memcpy(&word, s + n - sizeof(word), sizeof(word));
+        word = __builtin_bswap64(word);
+    }
+    for (size_t i = 0; i < n && n < sizeof(word); i++)
+        word = word << 8 | (unsigned char)s[i];
     h = mix(h, word);
     return (uint32_t)(h ^ h >> 32);
 }

@@ -93,9 +93,10 @@ static const struct trait_row {
     {"lost_view", IS_LOST, NULL},
 };
 
-/* Of a target, "aten.add.Tensor", or of a name that the traced program gave to a result, "add_3". */
+/* Of a target, "aten.add.Tensor", or of a name that the traced program gave to a result, "add_3"; traits: of which the
+ * row has one, which tells most apart. */
 static const struct trait_row *
-trait_row(const char *name)
+trait_row(const char *name, unsigned traits)
 {
     static const struct trait_row none = {"", 0, NULL};
     static unsigned char first[UCHAR_MAX + 1], next[COUNT(trait_rows) + 1]; /* by first letter: 1 and up, in order */
@@ -110,6 +111,8 @@ trait_row(const char *name)
     for (int i = first[(unsigned char)*name]; i; i = next[i]) {
         const struct trait_row *row = &trait_rows[i - 1];
         size_t n = 1;
+        if (!(row->traits & traits))
+            continue;
         while (row->stem[n] && row->stem[n] == name[n])
             n++;
         if (!row->stem[n] && (!name[n] || name[n] == '.' || (name[n] == '_' && isdigit((unsigned char)name[n + 1]))))
@@ -121,13 +124,13 @@ trait_row(const char *name)
 bool
 spelled(const char *name, enum trait t)
 {
-    return trait_row(name)->traits & t;
+    return trait_row(name, t)->traits & t;
 }
 
 const char *
 spelled_was(const char *name)
 {
-    return trait_row(name)->was;
+    return trait_row(name, ~0u)->was;
 }
 
 /* Of sizes: what such targets begin with. */
@@ -400,7 +403,7 @@ spelled_read(struct aim *aim, const char *target)
         return;
     aim->read = true;
     aim->row = spelled_row(target);
-    aim->traits = trait_row(target)->traits;
+    aim->traits = trait_row(target, ~0u)->traits;
     aim->number = spelled_number(target);
     for (int i = 0; i < COUNT(renames); i++)
         aim->renamed |= strcmp(renames[i].target, target) == 0;

@@ -76,10 +76,10 @@ target_is(const char *target, enum target_trait t)
     }
     sorted = true;
     const char *name = strncmp(target, "aten.", 5) == 0 ? target + 5 : target;
-    for (int i = first[(unsigned char)*name]; i; i = next[i])
-        if (target_named(name, targets[i - 1].name))
-            return targets[i - 1].traits & t;
-    return false;
+    int i = first[(unsigned char)*name];
+    while (i && !((targets[i - 1].traits & t) && target_named(name, targets[i - 1].name))) /* traits tell most apart */
+        i = next[i];
+    return i;
 }
 
 bool
