@@ -89,13 +89,15 @@ struct dynamo {
                                    * can be told; NULL none */
     bool *copied;                 /* params of a copy, of which the file has the other's alone */
     struct names *told, *most;    /* names in the file's texts; of roots the greatest number; NULL not asked for yet */
-    struct names *read;           /* full names of what lines read as "self.name"; NULL not asked for yet */
-    int again;                    /* calls being made again, one for the other */
-    bool clones_left_out;         /* the last time that numbers told it, before a layer whose text went */
-    bool trained;                 /* the exporter saw the model in training mode */
-    bool takes_batch;             /* and a batch norm */
-    bool drops;                   /* some line, module or class says dropout */
-    int fed;                      /* tensor of the running group that went into pieces made for it, -1 none */
+    struct names *left; /* modules in which there is a group or one of the first nleft params; NULL likewise */
+    int nleft;
+    struct names *read;   /* full names of what lines read as "self.name"; NULL not asked for yet */
+    int again;            /* calls being made again, one for the other */
+    bool clones_left_out; /* the last time that numbers told it, before a layer whose text went */
+    bool trained;         /* the exporter saw the model in training mode */
+    bool takes_batch;     /* and a batch norm */
+    bool drops;           /* some line, module or class says dropout */
+    int fed;              /* tensor of the running group that went into pieces made for it, -1 none */
     int ntables, cap_tables;
     struct table {
         const char *line, *path;

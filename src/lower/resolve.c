@@ -71,23 +71,39 @@ resolve_drops(struct dynamo *d, const struct group *g, int tensor)
 
 static const char DROPOUT[] = "aten.dropout.default";
 
+/* Something is in the module whose path these n letters are, and in those around it. */
+static void
+tell_left(struct dynamo *d, const char *path, size_t n)
+{
+    for (int *left; n && *(left = names_id(d->left, arena_strn(d->l->a, path, n))) < 0;) {
+        *left = 0;
+        while (n && path[--n] != '.')
+            ;
+    }
+}
+
 /* Whether neither a call nor a parameter is of that module. */
 static bool
-left_nothing(const struct dynamo *d, const char *module)
+left_nothing(struct dynamo *d, const char *module)
 {
-    for (int i = 0; i < d->ngroups; i++) /* those of a module follow each other, and have its path in common */
-        if (d->groups[i].path && (i == 0 || d->groups[i].path != d->groups[i - 1].path) &&
-            path_within(d->groups[i].path, module))
-            return false;
-    for (int i = 0; i < d->l->p->nparams; i++)
-        if (path_within(d->l->p->params[i].name, module) && d->l->p->params[i].name[strlen(module)])
-            return false;
-    return true;
+    const struct program *p = d->l->p;
+    if (!d->left) {
+        d->left = names_new(d->l->a);
+        const char *before = NULL; /* those of a module follow each other, and have its path in common */
+        for (const struct group *g = d->groups; g < d->groups + d->ngroups; before = g++->path)
+            if (g->path && g->path != before)
+                tell_left(d, g->path, strlen(g->path));
+    }
+    for (; d->nleft < p->nparams; d->nleft++) {
+        const char *name = p->params[d->nleft].name, *leaf = strrchr(name, '.');
+        tell_left(d, name, leaf ? (size_t)(leaf - name) : 0);
+    }
+    return names_find(d->left, module) < 0;
 }
 
 /* "classifier.3" without a "classifier.2": a Sequential's module that left no call. */
 static bool
-after_gap(const struct dynamo *d, const char *path)
+after_gap(struct dynamo *d, const char *path)
 {
     const char *before = path ? lower_before(d->l, path) : NULL;
     return before && left_nothing(d, before);
@@ -363,7 +379,7 @@ cut_off(struct dynamo *d, const struct group *g, int slot, const char *line)
 
 /* Of a line of that module what it gives to one that left nothing, behind the bracket: "self.drop(x)"; NULL none. */
 static const char *
-given(const struct dynamo *d, const char *module, const char *line)
+given(struct dynamo *d, const char *module, const char *line)
 {
     static const char self[] = "self.";
     for (const char *at = line, *name; (at = strstr(at, self)); at = name + python_name(name)) {
@@ -390,7 +406,7 @@ unwritten(const struct program *p, int slot)
  * reader is the line's own call, not that of a module of PyTorch's, which may have functions of its own; an output has
  * its maker's line. What a method made on the line may be the method's. */
 static bool
-given_to_dropout(const struct dynamo *d, const struct group *g, int tensor)
+given_to_dropout(struct dynamo *d, const struct group *g, int tensor)
 {
     struct arena *a = d->l->a;
     const int from = d->l->g->t[tensor].producer, at = from < 0 ? -1 : d->group_of[from];
@@ -1360,7 +1376,7 @@ ran_between(const struct dynamo *d, const char *name, int *before, int *behind)
     *before = *behind = -1;
     for (int i = 0; i < p->ncalls && number; i++) {
         const char *of = p->calls[i].name;
-        if (!of || numbered(of, &other) != root || strncmp(of, name, root) != 0 || !other)
+        if (!of || strncmp(of, name, root) != 0 || numbered(of, &other) != root || !other)
             continue;
         if (other < number)
             *before = i;
@@ -2177,7 +2193,8 @@ static const char *
 stack_of_duplicate(struct dynamo *d, const struct group *g, const struct call *m, bool counted)
 {
     struct arena *a = d->l->a;
-    const char *reader = d->l->g->n[g->last].stack, *stack = python_again(a, m->target, m->stack, reader);
+    const char *reader = d->l->g->n[g->last].stack,
+               *stack = reader ? python_again(a, m->target, m->stack, reader) : NULL;
     if (stack && starts_with(reader, stack) && writes_unmade(d, g, m->target))
         stack = reader; /* of the frames around it, too, which are further from where it is read */
     if (stack && !(counted && strcmp(stack, reader) == 0))

@@ -276,8 +276,9 @@ find_calls(struct repeat *r, bool loop)
     const struct program *p = r->d->l->p;
     int first = -1, last = -1;
     for (int c = 0; c < p->ncalls; c++) {
-        r->of[c] = path_within(p->modules[p->calls[c].scope].path, r->module);
-        r->of_again[c] = path_within(p->modules[p->calls[c].scope].path, r->again);
+        const bool same = c > 0 && p->calls[c].scope == p->calls[c - 1].scope;
+        r->of[c] = same ? r->of[c - 1] : path_within(p->modules[p->calls[c].scope].path, r->module);
+        r->of_again[c] = same ? r->of_again[c - 1] : path_within(p->modules[p->calls[c].scope].path, r->again);
         first = first < 0 && r->of_again[c] ? c : first;
         last = r->of[c] ? c : last;
     }

@@ -2715,7 +2715,7 @@ python_holds(struct program *p, unsigned most, const char ***by)
     }
     if (most & HOLD_FUNCTIONS)
         hold_hidden(&t, maker, until);
-    if (most & HOLD_TRACED)
+    if (most & HOLD_TRACED && python_traced(p))
         hold_traced(p, until);
     if (most & HOLD_WEIGHTS)
         hold_weights(&t, until);
