@@ -11,6 +11,8 @@
 /* What a node's texts say. */
 struct record {
     const char *name, *target, *args; /* of its call, args: after "(args = ("; name NULL: it is none */
+    int nreads, cap_reads;
+    const char **reads; /* names in them, "add_1" of "%add_1" */
     struct aim {
         bool read;                   /* by spelled_read: */
         bool number, renamed;        /* spelled_number; spelled_anew has a row for it */

@@ -322,6 +322,9 @@ read_record(const struct lowering *l, const struct node *n)
     struct record *r = NEW(l->a, struct record);
     if (n->fx)
         split(l->a, n->fx, r);
+    const char *args = r->name ? r->args : NULL, *name;
+    while (args && (name = fx_named(l->a, &args)))
+        *PUSH(l->a, r->reads, r->nreads, r->cap_reads) = name;
     r->aim = r->name ? aim_of(l, r->target) : NULL;
     r->given = r->name ? NEW(l->a, struct given) : NULL;
     if (r->given)

@@ -7,10 +7,10 @@
 #include <string.h>
 
 static void
-mark_referenced(struct dynamo *d, const char *text)
+mark_referenced(struct dynamo *d, const struct record *r)
 {
-    for (const char *name; (name = fx_named(d->l->a, &text));) {
-        int at = names_find(d->params, name);
+    for (int i = 0; i < r->nreads; i++) {
+        int at = names_find(d->params, r->reads[i]);
         if (at >= 0)
             d->referenced[at] = true;
     }
@@ -80,7 +80,7 @@ group_make(struct dynamo *d)
                                            .path = path,
                                            .type = path ? fx_entry(&r->classes, 2) : NULL,
                                            .call = -1};
-            mark_referenced(d, r->args);
+            mark_referenced(d, r);
             spelled_read(r->aim, r->target);
             d->takes_batch |= r->aim->batch;
             d->trained |= d->takes_batch || (r->aim->trains && spelled_in_training(r->target, r->args, &l->g->n[i]));

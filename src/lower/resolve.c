@@ -1200,10 +1200,10 @@ tell_names(struct dynamo *d)
     d->told = names_new(d->l->a);
     d->most = names_new(d->l->a);
     for (const struct group *g = d->groups; g < d->groups + d->ngroups; g++) {
-        const char *args = g->args, *name;
+        const struct record *r = fx_record(d->l, g->nodes[0]);
         tell_name(d, g->fx_name);
-        while (args && (name = fx_named(d->l->a, &args)))
-            tell_name(d, name);
+        for (int i = 0; i < r->nreads; i++)
+            tell_name(d, r->reads[i]);
     }
 }
 
