@@ -284,14 +284,16 @@ may_begin(const char *drawing, const char *stem)
 static bool
 begins(const struct group *g, int row)
 {
-    const char *dot = strchr(g->target, '.');
     const uint64_t bit = UINT64_C(1) << row % BITS;
     struct aim *aim = g->aim;
     if (!aim)
         return true;
-    if (!(aim->asked[row / BITS] & bit) && (aim->number || (dot && may_begin(rows[row].drawing, dot + 1))))
-        aim->draws[row / BITS] |= bit;
-    aim->asked[row / BITS] |= bit;
+    if (!(aim->asked[row / BITS] & bit)) {
+        const char *dot = strchr(g->target, '.');
+        aim->asked[row / BITS] |= bit;
+        if (aim->number || (dot && may_begin(rows[row].drawing, dot + 1)))
+            aim->draws[row / BITS] |= bit;
+    }
     return aim->draws[row / BITS] & bit;
 }
 
