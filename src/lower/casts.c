@@ -42,10 +42,28 @@ closing(const char *open, bool comma)
     return open;
 }
 
-/* The length of a cast to fp32 that ends at `end`, or that begins at p; 0 none. */
+/* The begin of the expression whose method stands at p: names, calls and indices that are chained. */
+static const char *
+chain_begin(const char *line, const char *p)
+{
+    int depth = 0;
+    for (; p > line; p--) {
+        if (strchr(")]", p[-1]))
+            depth++;
+        else if (strchr("([", p[-1]) && depth-- == 0)
+            break;
+        else if (!depth && !isalnum((unsigned char)p[-1]) && !strchr("_.([", p[-1]))
+            break;
+    }
+    return p;
+}
+
+/* The length of a cast to fp32 that ends at `end`, or that begins at p; 0 none. "x / y.float()" casts no quotient. */
 static size_t
 ends_in_cast(const char *begin, const char *end)
 {
+    if (chain_begin(begin, end) != begin)
+        return 0;
     for (int i = 0; i < COUNT(to_float); i++) {
         size_t n = strlen(to_float[i]);
         if ((size_t)(end - begin) > n && strncmp(end - n, to_float[i], n) == 0)
@@ -79,22 +97,6 @@ read_like(const char *p, struct around *w)
         return;
     w->like = p;
     w->like_len = (size_t)(end - p) - (as ? 0 : sizeof(dtype) - 1);
-}
-
-/* The begin of the expression whose method stands at p: names, calls and indices that are chained. */
-static const char *
-chain_begin(const char *line, const char *p)
-{
-    int depth = 0;
-    for (; p > line; p--) {
-        if (strchr(")]", p[-1]))
-            depth++;
-        else if (strchr("([", p[-1]) && depth-- == 0)
-            break;
-        else if (!depth && !isalnum((unsigned char)p[-1]) && !strchr("_.([", p[-1]))
-            break;
-    }
-    return p;
 }
 
 /* What Python writes between two operands. */
@@ -157,17 +159,17 @@ goes_back(const char *line, const char *target)
     return -1;
 }
 
-/* "w" of what ends in ".type_as(w)" or ".to(w.dtype)"; NULL of other expressions. */
+/* "w" of what ends in ".type_as(w)" or ".to(w.dtype)"; NULL of other expressions, "x / y.to(w.dtype)" among them. */
 static const char *
 ends_like(struct arena *a, const char *p, const char *end)
 {
     struct around w = {.operand = NULL};
-    const char *dot = NULL;
+    const char *dot = NULL, *begin = p;
     for (int depth = 0; p < end; depth += python_opens(*p++))
         dot = depth == 0 && *p == '.' ? p : dot;
     if (dot)
         read_like(dot, &w);
-    return w.like ? arena_strn(a, w.like, w.like_len) : NULL;
+    return w.like && chain_begin(begin, end) == begin ? arena_strn(a, w.like, w.like_len) : NULL;
 }
 
 /* Whether the operand on a side of the line's only such operator is cast to fp32. */

@@ -36,6 +36,7 @@ CASTS = {  # what forward does with h
     "cast_operand": "p = torch.tanh(h.float()) * h\n        return self.b(p)",
     "cast_operands": "p = h * torch.sigmoid(h)\n        q = p + h.float()\n        return self.b(q)",
     "cast_left": "return self.b(h.float() * h)",
+    "cast_divisor": "p = torch.tanh(h / h.sum().float())\n        return self.b(p)",
     "minus_mask": "m = (x.mean(-1, keepdim=True) > 0).float()\n        h -= 2.0 * (1.0 - m)\n        "
     "return self.b(h.relu())",
     "cast_mean": "p = (h * 2).float().mean(-1, keepdim=True)\n        return self.b(h * p).float()",
