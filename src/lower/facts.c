@@ -496,6 +496,11 @@ const struct fact fact_table[] = {
      .path = "*.rotary_emb.*_inv_freq"},
     {TORCHVISION, FACT_SIZE, "models/swin_transformer.py: ShiftedWindowAttentionV2", "float 512 2", .type = "*",
      .path = "*.cpb_mlp.0.weight"},
+    {TIMM, FACT_SIZE, "layers/pos_embed_sincos.py: RotaryEmbeddingCat", "float 16", .type = "*", .path = "*rope.bands"},
+    {PEFT, FACT_SIZE, "tuners/ln_tuning/layer.py: LNTuningLayer", "base_layer=ln_tuning_layers.default", .type = "*",
+     .path = "*.base_layer.*"},
+    {PEFT, FACT_SIZE, "utils/other.py: ModulesToSaveWrapper", "original_module=modules_to_save.default", .type = "*",
+     .path = "*.original_module.*"},
     {PYTORCH, FACT_SIZE, "torch/nn/utils/parametrizations.py: _SpectralNorm", "float <original", .type = "*",
      .path = "*.parametrizations.*._u"},
     {PYTORCH, FACT_SIZE, "torch/nn/utils/parametrizations.py: _SpectralNorm", "float >original", .type = "*",
@@ -518,6 +523,8 @@ const struct fact fact_table[] = {
      .around = "*.PatchTS*PositionalEncoding", .path = "*position_enc"},
     {PEFT, FACT_ALONE, "tuners/tuners_utils.py: _mark_only_adapters_as_trainable", .around = "peft.tuners.lora.*",
      .path = "*.lora_*"},
+    {PEFT, FACT_ALONE, "tuners/tuners_utils.py: _mark_only_adapters_as_trainable", .around = "peft.*",
+     .path = "*.default*"},
 
     /* Modules that ask for a gradient of what they are given, whoever needs it: for checkpoints. */
     {TRANSFORMERS, FACT_ASKS, "modeling_wav2vec2.py: Wav2Vec2FeatureEncoder", .type = "*.Wav2Vec2*FeatureEncoder"},

@@ -367,10 +367,26 @@ beside_size(const struct lowering *l, const struct param *q, const char *name, b
     return n;
 }
 
-/* "int64 1 @wpe.weight", "float <original" and "float >original". */
+/* "base_layer=ln_tuning_layers.default": those of the parameter whose path has the second in place of the first. */
+static bool
+size_of_copy(struct lowering *l, const char *text, struct param *q)
+{
+    const size_t len = strcspn(text, "=");
+    const char *part = strstr(q->name, arena_printf(l->a, ".%.*s.", (int)len, text));
+    const char *copy =
+        part ? arena_printf(l->a, "%.*s.%s%s", (int)(part - q->name), q->name, text + len + 1, part + 1 + len) : NULL;
+    for (int i = 0; i < l->p->nparams && copy && q->rank < 0; i++)
+        if (l->p->params[i].rank >= 0 && strcmp(l->p->params[i].name, copy) == 0)
+            sized_like(l, q, &l->p->params[i]);
+    return q->rank >= 0;
+}
+
+/* "int64 1 @wpe.weight", "float <original" and "float >original", or as above. */
 static bool
 read_size(struct lowering *l, const char *text, struct param *q)
 {
+    if (strchr(text, '='))
+        return size_of_copy(l, text, q);
     int64_t size[4];
     int n = 0;
     size_t len = strcspn(text, " ");

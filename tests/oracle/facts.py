@@ -24,7 +24,7 @@ import steps
 OPTIONS = ["--loss", "cross-entropy", "--optimizer", "sgd"]
 KIND = {
     r"^(gpt_neo_attention|t5_dense|causal_loss)": "casts",
-    r"_(ts-eval|sdpa)$|^(encoder|swin_attention|spectral|five_\w+)": "drops",
+    r"_(ts-eval|sdpa)$|^(encoder|swin_attention|spectral|five_\w+|eva$)": "drops",
 }  # which events are compared
 # files without buffers; a tensor that is no buffer, which records don't count
 UNCOUNTED = r"_(ts-eval|sdpa)$|^encoder|^(gptj|codegen)_attn$"
@@ -475,6 +475,26 @@ MODELS = {  # name: exporter, expression of self.op, inputs, result
         "dynamo",
         'peft.get_peft_model(Pair(), peft.LoraConfig(target_modules=["first"]))',
         ROWS,
+        "y",
+    ),
+    "adapters_saved": (
+        "dynamo",
+        'peft.get_peft_model(Pair(), peft.LoraConfig(target_modules=["first"], modules_to_save=["second"]))',
+        ROWS,
+        "y",
+    ),
+    "adapters_norm": (
+        "dynamo",
+        "peft.get_peft_model(nn.Sequential(nn.Linear(32, 32), nn.LayerNorm(32)), "
+        'peft.LNTuningConfig(target_modules=["1"]))',
+        ROWS,
+        "y",
+    ),
+    "eva": (
+        "dynamo",
+        "timm.models.eva.Eva(img_size=32, patch_size=8, num_classes=0, global_pool='', class_token=False, "
+        "embed_dim=32, depth=1, num_heads=2, use_abs_pos_emb=False, use_rot_pos_emb=True, dynamic_img_size=True)",
+        IMAGE,
         "y",
     ),
     **{
