@@ -354,6 +354,13 @@ const struct fact fact_table[] = {
     {TIMM, FACT_OUT_OF_PLACE, "models/regnet.py: Bottleneck", .around = "timm.models.regnet.*"},
     {TIMM, FACT_OUT_OF_PLACE, "models/repghost.py: RepGhostModule", .around = "timm.models.repghost.RepGhostModule"},
     {TIMM, FACT_OUT_OF_PLACE, "models/rexnet.py: LinearBottleneck", .around = "timm.models.rexnet.*"},
+    {TRANSFORMERS, FACT_OUT_OF_PLACE,
+     "modeling_upernet.py: UperNetConvModule; likewise activations.py, modeling_dpt.py, modeling_glpn.py, "
+     "modeling_segformer.py",
+     .type = ACTIVATION,
+     .around = "transformers.models.bit.*|transformers.models.glpn.*|transformers.models.mobilenet_v1.*|"
+               "transformers.models.mobilenet_v2.*|transformers.models.regnet.*|transformers.models.resnet.*|"
+               "transformers.models.segformer.*|*.DPT*Layer|*.DPT*Head|*.RTDetrResNet*|*.UperNet*Module"},
     {DIFFUSERS, FACT_OUT_OF_PLACE, "models/activations.py: get_activation", .around = "diffusers.*"},
     {TORCHVISION, FACT_IN_PLACE, "models/efficientnet.py: MBConv", .type = "torch.nn.modules.activation.SiLU*",
      .around = "torchvision.ops.misc.SqueezeExcitation*"},

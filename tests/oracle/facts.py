@@ -471,6 +471,7 @@ MODELS = {  # name: exporter, expression of self.op, inputs, result
         )
         for of in ("Wav2Vec2", "Hubert", "WavLM", "UniSpeech", "Data2VecAudio")
     },
+    "upernet_conv": ("dynamo", "upernet.UperNetConvModule(32, 32, 1)", MAP, "y.flatten(2).transpose(1, 2)"),
     "adapters": (
         "dynamo",
         'peft.get_peft_model(Pair(), peft.LoraConfig(target_modules=["first"]))',
@@ -901,6 +902,7 @@ from transformers.models.bert import modeling_bert as bert
 from transformers.models.data2vec import modeling_data2vec_audio as data2vecaudio
 from transformers.models.hubert import modeling_hubert as hubert
 from transformers.models.unispeech import modeling_unispeech as unispeech
+from transformers.models.upernet import modeling_upernet as upernet
 from transformers.models.wav2vec2 import modeling_wav2vec2 as wav2vec2
 from transformers.models.wavlm import modeling_wavlm as wavlm
 from transformers.models.bloom import modeling_bloom as bloom
