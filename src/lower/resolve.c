@@ -1102,15 +1102,14 @@ learned_number(struct dynamo *d, const struct group *g, const char *name)
     return q && computed_read_here(d, g, q, "", "") ? q : NULL;
 }
 
-/* Whether the line that makes a call writes the operator more often than the file has it there. */
+/* Whether the line of those frames writes the operator more often than the file has it there. */
 static bool
-writes_more(const struct dynamo *d, const struct call *maker, const char *line, const char *target)
+writes_more(const struct dynamo *d, const char *stack, const char *line, const char *target)
 {
     const struct program *p = d->l->p;
     int calls = 0;
     for (int i = 0; i < p->ncalls; i++)
-        calls += p->calls[i].stack && strcmp(p->calls[i].stack, maker->stack) == 0 &&
-                 strcmp(p->calls[i].target, target) == 0;
+        calls += p->calls[i].stack && strcmp(p->calls[i].stack, stack) == 0 && strcmp(p->calls[i].target, target) == 0;
     return python_times(line, target) > calls;
 }
 
@@ -1136,17 +1135,20 @@ makers_line(const struct dynamo *d, const struct group *g, const struct call *ma
     const bool one = strcmp(made, reader) == 0;
     if (target_named(maker->target, "reciprocal"))
         return made;
-    const char *sum = target_named(lost->target, "add") ? python_sums(read) : NULL;
+    const char *sum = target_named(lost->target, "add") ? python_sums(read) : NULL, *line = fx_line(a, made);
     if (sum && *sum != '[' && strstr(sum, " for ") && one)
         return made; /* before the second is made */
+    if (!sum && strcmp(g->target, lost->target) == 0 &&
+        (one ? python_times(read, lost->target) == 1
+             : python_writes(line, lost->target) && writes_more(d, made, line, lost->target)))
+        return made; /* "y += f(x)" of 0: the reader is the next one, in a loop's next round or on such a line */
     if (sum || python_writes(read, lost->target) || strcmp(maker->target, lost->target) == 0)
         return NULL;
-    const char *line = fx_line(a, made);
     bool hides = !is_leaf(g->type) && !python_writes(read, g->target); /* a function, which may begin with it */
     if (hides && one)
         return NULL;
     bool shows = is_leaf(type) || python_writes(line, maker->target);
-    return hides && shows && !writes_more(d, maker, line, lost->target) ? NULL : made;
+    return hides && shows && !writes_more(d, maker->stack, line, lost->target) ? NULL : made;
 }
 
 /* The last call made, as one of the line that made what it reads, right behind that. */

@@ -28,6 +28,18 @@ class M(B):
         h = self.a(x)
         %s
 """
+# sums that begin with 0, which the exporter leaves out
+SUMMED = """
+class M(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.a, self.o = nn.Linear(64, 64), nn.Linear(256, 64)
+        self.layers = nn.ModuleList([nn.Linear(64, 256) for _ in range(3)])
+    def forward(self, x):
+        h, out = self.a(x), 0
+        %s
+        return self.o(out)
+"""
 CASTS = {  # what forward does with h
     "cast_method": "return self.b(torch.relu(h.float().exp()))",
     "cast_softmax": "p = F.softmax(h.float(), dim=-1).to(h.dtype)\n        return self.b(p)",
@@ -1807,6 +1819,14 @@ CASES = {  # name: (classes, entry, entry of the step where it is another, optio
     },
     "gated": (GATED, entry(X, "None", "out.sum()"), None, ["--loss=sum"], steps.PRECISIONS),
     "reshaped": (RESHAPED, entry(X, "None", "out.sum()"), None, ["--loss=sum"], steps.PRECISIONS),
+    **{
+        n: (SUMMED % how, entry(X, "None", "out.sum()"), None, ["--loss=sum"], steps.PRECISIONS)
+        for n, how in (
+            ("from_nought", "for l in self.layers:\n            out = out + l(h).relu()"),
+            ("from_nought_lines", "out += self.layers[0](h) / 2\n        out += self.layers[1](h)\n        "
+             "out = out + self.layers[2](h)"),
+        )
+    },
     "gathered": (GATHERED, entry(X, "None", "out.sum()"), None, ["--loss=sum"], ("fp32",)),
     "skipping": (SKIPPING, entry(X, "None", "out.sum()"), None, ["--loss=sum"], ("fp32",)),
     "states": (LAST_STATES, entry(X, "None", "out.sum()"), None, ["--loss=sum", "--freeze=enc.*"], steps.PRECISIONS),
