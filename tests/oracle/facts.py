@@ -474,7 +474,7 @@ MODELS = {  # name: exporter, expression of self.op, inputs, result
     "upernet_conv": ("dynamo", "upernet.UperNetConvModule(32, 32, 1)", MAP, "y.flatten(2).transpose(1, 2)"),
     "adapters": (
         "dynamo",
-        'peft.get_peft_model(Pair(), peft.LoraConfig(target_modules=["first"]))',
+        'peft.get_peft_model(Pair(), peft.LoraConfig(target_modules=["first"]), "tuned")',
         ROWS,
         "y",
     ),
