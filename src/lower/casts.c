@@ -58,11 +58,18 @@ chain_begin(const char *line, const char *p)
     return p;
 }
 
-/* The length of a cast to fp32 that ends at `end`, or that begins at p; 0 none. "x / y.float()" casts no quotient. */
+/* Whether the text is one such expression, so that a method at its end is of all of it: "x / y.float()" is none. */
+static bool
+is_chain(const char *begin, const char *end)
+{
+    return chain_begin(begin, end) == begin;
+}
+
+/* The length of a cast to fp32 that ends at `end`, or that begins at p; 0 none. */
 static size_t
 ends_in_cast(const char *begin, const char *end)
 {
-    if (chain_begin(begin, end) != begin)
+    if (!is_chain(begin, end))
         return 0;
     for (int i = 0; i < COUNT(to_float); i++) {
         size_t n = strlen(to_float[i]);
@@ -159,17 +166,19 @@ goes_back(const char *line, const char *target)
     return -1;
 }
 
-/* "w" of what ends in ".type_as(w)" or ".to(w.dtype)"; NULL of other expressions, "x / y.to(w.dtype)" among them. */
+/* "w" of what ends in ".type_as(w)" or ".to(w.dtype)"; NULL of other expressions. */
 static const char *
 ends_like(struct arena *a, const char *p, const char *end)
 {
     struct around w = {.operand = NULL};
-    const char *dot = NULL, *begin = p;
+    const char *dot = NULL;
+    if (!is_chain(p, end))
+        return NULL;
     for (int depth = 0; p < end; depth += python_opens(*p++))
         dot = depth == 0 && *p == '.' ? p : dot;
     if (dot)
         read_like(dot, &w);
-    return w.like && chain_begin(begin, end) == begin ? arena_strn(a, w.like, w.like_len) : NULL;
+    return w.like ? arena_strn(a, w.like, w.like_len) : NULL;
 }
 
 /* Whether the operand on a side of the line's only such operator is cast to fp32. */

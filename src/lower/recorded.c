@@ -422,11 +422,10 @@ static const struct {
     {"_canonical_mask", "masked_fill", "torch/nn/functional.py"},
 };
 
-/* Whether a function calls F.relu, which may say "inplace=True" in a line that the file has not. */
+/* Whether a function that the line calls runs F.relu, and may say "inplace=True" in a line that the file has not. */
 static bool
-rectifies_out_of_sight(const struct dynamo *d, const struct group *g)
+rectifies_out_of_sight(const struct group *g, const char *line)
 {
-    const char *line = fx_line_at(d, g->last);
     return spelled(g->target, RECTIFIES) && *line && python_complete(line) && !python_writes(line, g->target) &&
            !(g->type && starts_with(g->type, "torch."));
 }
@@ -458,7 +457,7 @@ in_place(const struct dynamo *d, const struct group *g, const struct call *c, in
         written |= target_named(g->target, overwriting[i].target) && python_calls(line, overwriting[i].function);
     if (written && !(strstr(line, " if ") && strstr(line, " else "))) /* x.sigmoid_() if inplace else ... */
         return true;
-    return may && (written || fact_of(d->l, g->type, FACT_OFTEN_IN_PLACE) || rectifies_out_of_sight(d, g)) &&
+    return may && (written || fact_of(d->l, g->type, FACT_OFTEN_IN_PLACE) || rectifies_out_of_sight(g, line)) &&
            class_in_place(d, g);
 }
 

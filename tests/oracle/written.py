@@ -1823,8 +1823,11 @@ CASES = {  # name: (classes, entry, entry of the step where it is another, optio
         n: (SUMMED % how, entry(X, "None", "out.sum()"), None, ["--loss=sum"], steps.PRECISIONS)
         for n, how in (
             ("from_nought", "for l in self.layers:\n            out = out + l(h).relu()"),
-            ("from_nought_lines", "out += self.layers[0](h) / 2\n        out += self.layers[1](h)\n        "
-             "out = out + self.layers[2](h)"),
+            (
+                "from_nought_lines",
+                "out += self.layers[0](h) / 2\n        out += self.layers[1](h)\n        "
+                "out = out + self.layers[2](h)",
+            ),
         )
     },
     "gathered": (GATHERED, entry(X, "None", "out.sum()"), None, ["--loss=sum"], ("fp32",)),
