@@ -1223,6 +1223,19 @@ left_out_before(struct dynamo *d, const char *name)
 }
 
 int
+resolve_left_behind(struct dynamo *d, const char *name)
+{
+    int number, n = 0;
+    const size_t root = numbered(name, &number);
+    if (!d->told)
+        tell_names(d);
+    const int most = names_find(d->most, arena_strn(d->l->a, name, root));
+    for (int k = number + 1; k < most && names_find(d->told, name_of(d->l->a, name, root, k)) < 0; k++)
+        n++;
+    return n;
+}
+
+int
 resolve_identity(struct dynamo *d, const struct group *g, const char *name, int slot)
 {
     if (!spelled(name, HAS_IDENTITY)) {

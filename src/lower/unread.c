@@ -534,11 +534,83 @@ unread_rounds(struct dynamo *d)
     arena_free(a);
 }
 
+/* ---- numbers ----------------------------------------------------------------------------------------------------- */
+
+struct counted { /* an operator */
+    const char *target;
+    int left, again; /* calls of which the names' numbers alone tell; calls that were made again without a name */
+};
+
+/* Roots by which sizes are computed, too. Source: magic_methods in torch/fx/experimental/sym_node.py. */
+static const char *const of_sizes[] = {"abs", "ceil", "floor", "neg", "round", "trunc"};
+
+static bool
+is_counted(const struct call *c)
+{
+    bool of_size = !c->op || !aten_elementwise(c->op) || target_is(c->target, TARGET_LOST | TARGET_CLONES);
+    for (int i = 0; i < COUNT(of_sizes) && !of_size; i++)
+        of_size = target_named(c->target, of_sizes[i]);
+    return !of_size;
+}
+
+/* A call like that one behind it, of which an attribute keeps the result. */
+static void
+keep_another(struct lowering *l, int at)
+{
+    struct program *p = l->p;
+    struct call *c = lower_call_at(l, at + 1, at, p->calls[at].target, 0);
+    *c = p->calls[at];
+    lower_results(l, c, c->nouts);
+    c->name = NULL;
+    c->kept = c->outs[0];
+    c->attribute = ++p->nattributes;
+}
+
+/* Of what is done element by element and nobody reads, or was merged where no reader shows it, a gap in the numbers of
+ * names is left: "exp_2" behind "exp". */
+static void
+unread_numbers(struct dynamo *d)
+{
+    struct program *p = d->l->p;
+    struct arena *a = arena_new();
+    struct names *targets = names_new(a), *named = names_new(a);
+    struct counted *counted = NEWN(a, struct counted, p->ncalls + 1);
+    int n = 0, *left = NEWN(a, int, p->ncalls + 1);
+    for (int i = 0; i < p->ncalls; i++) {
+        const struct call *c = &p->calls[i];
+        if (!is_counted(c))
+            continue;
+        const bool own = c->name && spelled_after(c->name, c->target);
+        int *at = names_id(targets, c->target), *seen = own ? names_id(named, c->name) : NULL;
+        if (*at < 0) {
+            counted[n].target = c->target;
+            *at = n++;
+        }
+        left[i] = seen && *seen < 0 ? resolve_left_behind(d, c->name) : 0;
+        counted[*at].left += left[i];
+        counted[*at].again += !seen || *seen >= 0;
+        if (seen)
+            *seen = 0;
+    }
+    for (int i = 0; i < n; i++)
+        if (counted[i].left > counted[i].again)
+            program_assume(p, ALTERNATIVE_UNREAD,
+                           "calls of %s of which the numbers of names alone tell (%d) keep nothing",
+                           spelled_bare(counted[i].target), counted[i].left - counted[i].again);
+    for (int i = p->ncalls - 1; i >= 0 && setup_instead(d->l->s, ALTERNATIVE_UNREAD); i--) {
+        struct counted *of = left[i] ? &counted[names_find(targets, p->calls[i].target)] : NULL;
+        for (; of && left[i] && of->left > of->again; left[i]--, of->left--)
+            keep_another(d->l, i);
+    }
+    arena_free(a);
+}
+
 void
 unread_put_back(struct dynamo *d)
 {
     unread_layers(d);
     unread_rounds(d);
+    unread_numbers(d);
 }
 
 /* ---- lines ------------------------------------------------------------------------------------------------------- */
