@@ -437,6 +437,45 @@ inline_functions(struct graph *g, struct err *e)
 
 /* ---- order ------------------------------------------------------------------------------------------------------- */
 
+static const char slices[] = ".slice(";
+
+/* Letters of ".slice(None, 2, None)", which begins with the list's first module and leaves none out; 0 it is no such
+ * slice. */
+static size_t
+from_first(const char *text)
+{
+    static const char *const firsts[] = {"None, ", "0, "}, *const steps[] = {", None)", ", 1)"};
+    const char *first = text + strlen(slices);
+    for (int i = 0; i < COUNT(firsts) && strncmp(text, slices, strlen(slices)) == 0; i++)
+        for (int k = 0; k < COUNT(steps) && strncmp(first, firsts[i], strlen(firsts[i])) == 0; k++) {
+            const char *end = first + strlen(firsts[i]);
+            end += strcspn(end, ",)");
+            if (strncmp(end, steps[k], strlen(steps[k])) == 0)
+                return (size_t)(end - text) + strlen(steps[k]);
+        }
+    return 0;
+}
+
+/* "layers.slice(None, 2, None).0" of "self.layers[:2]" is layers.0: such a slice numbers its modules as the list does.
+ * Source: ModuleList.__getitem__ in torch/nn/modules/container.py. */
+static const char *
+without_slices(struct arena *a, const char *scopes)
+{
+    const char *p = scopes ? strstr(scopes, slices) : NULL;
+    if (!p)
+        return scopes;
+    char *text = arena_dup(a, scopes, strlen(scopes) + 1), *to = text + (p - scopes);
+    while (*p) {
+        const size_t n = from_first(p);
+        if (n)
+            p += n;
+        else
+            *to++ = *p++;
+    }
+    *to = '\0';
+    return text;
+}
+
 /* Where a model returns its input, PyTorch writes the input's identity under its own name, which is dropped. */
 static void
 fill_rows(struct graph *g)
@@ -446,6 +485,7 @@ fill_rows(struct graph *g)
         struct node *n = &g->n[i];
         if (!n->row)
             n->row = op_find(n->domain, n->op, *n->domain ? INT_MAX : g->opset);
+        n->scopes = without_slices(g->arena, n->scopes);
         for (int k = 0; k < n->nattr; k++)
             if (n->attr[k].g)
                 fill_rows(n->attr[k].g);
