@@ -26,8 +26,8 @@ struct frames { /* of a program's calls and of its copies', each read once */
     int nlast, cap_last;
     struct frame { /* of the stack that was parsed last: the next one begins like it */
         const char *text, *module;
-        size_t size; /* with what ends it, a new line or the stack's end */
-        bool forward;
+        size_t size;          /* with what ends it, a new line or the stack's end */
+        bool forward, direct; /* in one; calls one itself, "x.forward(y)", which is no call of a module */
         struct spot spot;
     } * last;
     int nread, cap_read;
@@ -163,6 +163,8 @@ read_frame(struct frame *to, const char *p)
         return false;
     *to = (struct frame){.text = p, .size = (size_t)(end + 1 + strcspn(end + 1, "\n") - p) + 1};
     to->forward = strncmp(in, ", in forward\n", 13) == 0;
+    const char *direct = strstr(end, ".forward(");
+    to->direct = direct && direct < p + to->size;
     return true;
 }
 
@@ -183,7 +185,7 @@ parse_stack(struct frames *f, const struct call *c)
             *own = read;
         }
         end = p + own->size - 1;
-        depth += own->forward;
+        depth += own->forward && !(s.n && f->last[s.n - 1].direct);
         const char *module = nscopes < 1 ? "" : scope[depth < 1 ? 0 : depth <= nscopes ? depth - 1 : nscopes - 1];
         if (!own->module || strcmp(own->module, module) != 0) {
             own->spot = frame_spot(f, p, end, module);
