@@ -349,9 +349,30 @@ next_trained(struct dynamo *d, const char **list)
     return q;
 }
 
+/* The transpose of the only parameter that the constant was folded from, of any size; -1 it is none. */
+static int
+folded_turned(struct dynamo *d, const struct group *g, const char *op)
+{
+    const char *list = d->constant ? d->constant->folded_from : NULL;
+    struct param *q = list ? constant_next(d, &list) : NULL;
+    int rank;
+    const int64_t *size;
+    if (!q || q->rank >= 0 || constant_next(d, &list) || !spelled(op, TRANSPOSES) ||
+        !lower_sizes(d->l, d->constant, &rank, &size) || rank != 2)
+        return -1;
+    params_sized(d->l, q, 2, (int64_t[]){size[1], size[0]});
+    d->referenced[q - d->l->p->params] = true;
+    struct call *c = group_call(d, g, "aten.t.default", 1);
+    c->args[0] = (struct arg){.kind = ARG_SLOT, .i = q->slot};
+    return c->outs[0];
+}
+
 int
 folded_of(struct dynamo *d, const struct group *g, const char *op)
 {
+    const int turned = folded_turned(d, g, op);
+    if (turned >= 0)
+        return turned;
     const char *list = d->constant ? d->constant->folded_from : NULL;
     int slot = -1;
     const struct param *q = next_trained(d, &list);
