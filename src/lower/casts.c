@@ -507,3 +507,180 @@ casts_made(struct lowering *l)
         else
             p->calls[i].either_type |= names[i] != NULL;
 }
+
+/* ---- modules that adapt others ----------------------------------------------------------------------------------- */
+
+static const char base_layer[] = "base_layer"; /* of an adapter in peft/tuners/tuners_utils.py */
+
+struct adapted { /* a run of a module's calls, from first to last, and what it was given and makes; -1 not known */
+    int module, first, last, given, made;
+};
+
+static bool
+is_param(const struct program *p, int slot)
+{
+    bool param = false;
+    for (int i = 0; i < p->nparams && !param; i++)
+        param = p->params[i].slot == slot;
+    return param;
+}
+
+/* The statement of the module's own forward in which that call of the run stands, or one behind it. */
+static const char *
+own_statement(const struct lowering *l, const struct adapted *x, int at)
+{
+    const struct program *p = l->p;
+    for (int i = at; i <= x->last; i++)
+        if (p->calls[i].scope == x->module && p->calls[i].stack)
+            return p->calls[i].stack;
+    const char *stack = p->calls[at].stack;
+    for (int m = p->calls[at].scope; stack && m != x->module && m > 0; m = p->modules[m].parent)
+        stack = p->modules[m].type ? fx_outer(l->a, stack) : stack; /* a list of modules is never called */
+    return stack;
+}
+
+/* A cast of a slot to the type of another that a statement of the module's own makes at that place, where call `of`
+ * stands. */
+static struct call *
+cast_like(struct lowering *l, const struct adapted *x, int at, int of, int slot, int like)
+{
+    const struct program *p = l->p;
+    const char *scopes = NULL;
+    for (int i = x->first; i <= x->last && !scopes; i++)
+        scopes = p->calls[i].scope == x->module ? p->calls[i].scopes : NULL;
+    const char *stack = own_statement(l, x, of);
+    struct call *c = lower_call_at(l, at, of, "aten.to_like", 2);
+    c->name = NULL;
+    c->scope = x->module;
+    c->scopes = scopes;
+    c->stack = stack;
+    c->args[0] = (struct arg){.kind = ARG_SLOT, .i = slot};
+    c->args[1] = (struct arg){.kind = ARG_SLOT, .i = like};
+    return c;
+}
+
+/* Reads its input in the type of the parameter that it adapts with: "x = x.to(self.a.dtype)" behind the base layer. */
+static void
+adapt(struct lowering *l, struct adapted *x, const char *base)
+{
+    struct program *p = l->p;
+    int like = -1, from = -1, slot;
+    for (int i = x->first + 1; i <= x->last; i++) {
+        if (path_within(p->modules[p->calls[i].scope].path, base))
+            continue;
+        from = from < 0 ? i : from;
+        for (struct call_reads r = {.call = &p->calls[i]}; like < 0 && (slot = next_read(&r)) >= 0;)
+            like = is_param(p, slot) ? slot : -1;
+    }
+    if (like < 0 || spelled(p->calls[from].target, CASTS_TO | CASTS))
+        return;
+    struct call *c = cast_like(l, x, from, from, x->given, like);
+    c->stack = fx_before(l->a, c->stack, "x");
+    const int cast = c->outs[0];
+    x->last++;
+    for (int i = from + 1; i <= x->last; i++)
+        for (struct call_reads r = {.call = &p->calls[i]}; (slot = next_read(&r)) >= 0;)
+            if (slot == x->given && !path_within(p->modules[p->calls[i].scope].path, base))
+                r.at->i = cast;
+}
+
+/* What the run makes within that module; -1 nothing. */
+static int
+made_within(const struct program *p, const struct adapted *x, const char *module)
+{
+    int made = -1;
+    for (int i = x->first; i <= x->last; i++)
+        made = path_within(p->modules[p->calls[i].scope].path, module) ? p->calls[i].outs[0] : made;
+    return made;
+}
+
+/* Returns what it makes in the type of another slot. */
+static void
+cast_back(struct lowering *l, const struct adapted *x, int like)
+{
+    struct program *p = l->p;
+    struct call *c = cast_like(l, x, x->last + 1, x->last, x->made, like);
+    const int inside = c->outs[0];
+    int slot;
+    c->outs[0] = x->made;
+    c->args[0].i = inside;
+    for (int i = x->first; i <= x->last; i++) {
+        for (int k = 0; k < p->calls[i].nouts; k++)
+            p->calls[i].outs[k] = p->calls[i].outs[k] == x->made ? inside : p->calls[i].outs[k];
+        for (struct call_reads r = {.call = &p->calls[i]}; (slot = next_read(&r)) >= 0;)
+            r.at->i = slot == x->made ? inside : slot;
+    }
+}
+
+/* What the run reads first that it has not made, and what it makes that is read behind it. */
+static void
+find_ends(const struct program *p, struct adapted *x, const int *maker)
+{
+    int slot;
+    x->given = x->made = -1;
+    for (int i = x->first; i <= x->last && x->given < 0; i++)
+        for (struct call_reads r = {.call = &p->calls[i]}; x->given < 0 && (slot = next_read(&r)) >= 0;)
+            x->given = maker[slot] < x->first && !is_param(p, slot) ? slot : -1;
+    if (p->calls[x->last].nouts == 1)
+        x->made = p->calls[x->last].outs[0];
+}
+
+static const struct fact *
+fact_about(struct lowering *l, const char *type, enum fact_kind kind)
+{
+    return type ? fact_next(l, NULL, 1u << kind, &(struct place){.around = {type}}) : NULL;
+}
+
+/* The first call of a run. Dropout that several adapters have in common stands under the name of the first one, with
+ * its cast, also behind what another's base layer made. */
+static int
+begins(const struct program *p, const int *within, const struct adapted *x, const char *base)
+{
+    enum { FOREIGN = 2 };
+    int first = x->last;
+    for (bool based = false;;) {
+        based |= path_within(p->modules[p->calls[first].scope].path, base);
+        int k = first - 1;
+        while (k > 0 && first - 1 - k < FOREIGN && !based && within[p->calls[k].scope] >= 0 &&
+               within[p->calls[k].scope] != x->module)
+            k--;
+        if (k < 0 || within[p->calls[k].scope] != x->module)
+            return first;
+        first = k;
+    }
+}
+
+void
+casts_adapted(struct lowering *l)
+{
+    struct program *p = l->p;
+    int *within = NEWN(l->a, int, p->nmodules + 1); /* the module with a fact that it is or stands in, -1 none */
+    bool any = false;
+    for (int i = 0; i < p->nmodules; i++) {
+        const struct module *m = &p->modules[i];
+        within[i] = m->parent >= 0 ? within[m->parent] : -1;
+        if (within[i] < 0 && fact_about(l, m->type, FACT_RETURNS))
+            within[i] = i;
+        any |= within[i] >= 0;
+    }
+    for (int last = p->ncalls - 1; last >= 0 && any; last--) {
+        struct adapted x = {.module = within[p->calls[last].scope], .first = last, .last = last};
+        if (x.module < 0)
+            continue;
+        const char *type = p->modules[x.module].type,
+                   *base = arena_printf(l->a, "%s.%s", p->modules[x.module].path, base_layer);
+        x.first = begins(p, within, &x, base);
+        struct arena *own = arena_new();
+        find_ends(p, &x, program_makers(p, own));
+        arena_free(own);
+        last = x.first;
+        if (x.given < 0 || x.made < 0)
+            continue;
+        const struct fact *returns = fact_about(l, type, FACT_RETURNS);
+        if (fact_about(l, type, FACT_ADAPTS))
+            adapt(l, &x, base);
+        const int like = returns->arg ? made_within(p, &x, base) : x.given;
+        if (like >= 0 && !spelled(p->calls[x.last].target, CASTS_TO | CASTS)) /* else the file shows it */
+            cast_back(l, &x, like);
+    }
+}

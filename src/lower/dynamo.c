@@ -127,6 +127,45 @@ pass_cast(const struct dynamo *d, const struct node *n)
     names_put(l->slots, l->g->t[out].name, l->slot_of[in]);
 }
 
+/* Whether a slot has the numbers from 0 on, perhaps as a column. */
+static bool
+is_numbers(const struct program *p, const struct arg *arg)
+{
+    static const char numbers[] = "arange";
+    const struct call *c = arg->kind == ARG_SLOT ? resolve_viewed(p, group_maker(p, arg->i)) : NULL;
+    const bool folded = c && target_is(c->target, TARGET_FOLDED);
+    return c && target_named(folded ? arena_printf(p->arena, "aten.%s", c->args[0].s) : c->target, numbers);
+}
+
+/* The comparison of the numbers of rows and columns that a call casts, by which the exporter writes an identity matrix;
+ * NULL it is none. Source: eye in torch/_refs/__init__.py. */
+static const struct call *
+compared(const struct program *p, const struct call *c)
+{
+    static const char cast[] = "to", equal[] = "eq";
+    if (!target_named(c->target, cast) || !c->nargs || c->args[0].kind != ARG_SLOT)
+        return NULL;
+    const struct call *eq = group_maker(p, c->args[0].i);
+    const bool square =
+        eq && target_named(eq->target, equal) && eq->nargs == 2 && eq->rank == 2 && eq->size[0] == eq->size[1];
+    return square && is_numbers(p, &eq->args[0]) && is_numbers(p, &eq->args[1]) ? eq : NULL;
+}
+
+static void
+find_eyes(struct dynamo *d)
+{
+    struct lowering *l = d->l;
+    for (struct call *c = l->p->calls; c < l->p->calls + l->p->ncalls; c++) {
+        const struct call *eq = compared(l->p, c);
+        if (!eq)
+            continue;
+        *PUSH(l->a, d->traced, d->ntraced, d->cap_traced) = eq->outs[0];
+        c->target = "aten.eye.default";
+        c->op = aten_find(c->target);
+        c->args[0] = INT(eq->size[0]);
+    }
+}
+
 /* ---- the pass ---------------------------------------------------------------------------------------------------- */
 
 /* What was the model's last call and left no node: the signature still names it. */
@@ -207,9 +246,11 @@ lower_dynamo(struct lowering *l)
         pieces_lower(&d, at);
         g->done = true;
     }
+    find_eyes(&d);
     masks_sweep(&d);
     lower_lost_outputs(&d);
     unread_put_back(&d);
+    casts_adapted(l);
     params_tie(&d);
     if (fx_says(l, SAYS_EVAL))
         traced_lines(l);

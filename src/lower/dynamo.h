@@ -285,6 +285,8 @@ int casts_operand(struct dynamo *d, const struct group *g, int nth, int slot);
 /* Arguments behind the first, and elements of lists, after the casts that their texts end in. */
 void casts_further(struct dynamo *d, const struct group *g, const char *target, struct arg *args, int n);
 void casts_made(struct lowering *l);
+/* Those that libraries make around what adapts a module, such as LoRA's. */
+void casts_adapted(struct lowering *l);
 int casts_result(struct dynamo *d, const struct group *g, int operand, int slot);
 
 /* ---- constants.c: what the exporter folded constants from ------------------------------------------------------- */

@@ -228,8 +228,13 @@ const struct fact fact_table[] = {
      .op = "softmax.int"},
     {TRANSFORMERS, FACT_RESULT_TO_QUERY, "modeling_llama.py: eager_attention_forward",
      .around = "transformers.*Attention", .op = "softmax.int"},
-    {PEFT, FACT_INPUT_TO_WEIGHT, "tuners/tuners_utils.py: _cast_input_dtype", .around = "peft.tuners.lora.*",
-     .path = "*.lora_A.*", .op = "linear.default"},
+    {PEFT, FACT_RESULT_TO_WEIGHT, "tuners/lora/dora.py: DoraLinearLayer", .around = "peft.tuners.lora.dora.*",
+     .op = "permute.default"},
+    {PEFT, FACT_ADAPTS, "tuners/lora/layer.py: Linear; likewise miss",
+     .around = "peft.tuners.lora.layer.Linear|peft.tuners.lora.layer.Conv*|peft.tuners.miss.layer.*"},
+    {PEFT, FACT_RETURNS, "tuners/lora/layer.py: Linear", "base_layer", .around = "peft.tuners.lora.layer.*"},
+    {PEFT, FACT_RETURNS, "tuners/miss/layer.py: MissLinear; likewise gralora",
+     .around = "peft.tuners.miss.layer.*|peft.tuners.gralora.layer.*"},
     {TRANSFORMERS, FACT_INPUT_TO_WEIGHT, "modeling_t5.py: T5DenseActDense", .path = "*.DenseReluDense.wo",
      .op = "linear.default"},
 
@@ -504,9 +509,9 @@ const struct fact fact_table[] = {
     {TORCHVISION, FACT_SIZE, "models/swin_transformer.py: ShiftedWindowAttentionV2", "float 512 2", .type = "*",
      .path = "*.cpb_mlp.0.weight"},
     {TIMM, FACT_SIZE, "layers/pos_embed_sincos.py: RotaryEmbeddingCat", "float 16", .type = "*", .path = "*rope.bands"},
-    {PEFT, FACT_SIZE, "tuners/ln_tuning/layer.py: LNTuningLayer", "base_layer=ln_tuning_layers.default", .type = "*",
+    {PEFT, FACT_SIZE, "tuners/ln_tuning/layer.py: LNTuningLayer", "base_layer=ln_tuning_layers.*", .type = "*",
      .path = "*.base_layer.*"},
-    {PEFT, FACT_SIZE, "utils/other.py: ModulesToSaveWrapper", "original_module=modules_to_save.default", .type = "*",
+    {PEFT, FACT_SIZE, "utils/other.py: ModulesToSaveWrapper", "original_module=modules_to_save.*", .type = "*",
      .path = "*.original_module.*"},
     {PYTORCH, FACT_SIZE, "torch/nn/utils/parametrizations.py: _SpectralNorm", "float <original", .type = "*",
      .path = "*.parametrizations.*._u"},
@@ -532,6 +537,7 @@ const struct fact fact_table[] = {
      .path = "*.lora_*"},
     {PEFT, FACT_ALONE, "tuners/tuners_utils.py: _mark_only_adapters_as_trainable", .around = "peft.*",
      .path = "*.default*"},
+    {PEFT, FACT_ALONE, "utils/other.py: ModulesToSaveWrapper", .around = "peft.*", .path = "*.modules_to_save.*"},
 
     /* Modules that ask for a gradient of what they are given, whoever needs it: for checkpoints. */
     {TRANSFORMERS, FACT_ASKS, "modeling_wav2vec2.py: Wav2Vec2FeatureEncoder", .type = "*.Wav2Vec2*FeatureEncoder"},
@@ -556,6 +562,7 @@ static const struct {
     const char *told;
 } kinds[FACT_COUNT] = {
     [FACT_ADDS_MASK] = {"adds a mask of the batch's size to what that operator made", ALTERNATIVE_FACT_OPERATORS},
+    [FACT_ADAPTS] = {"reads its input in the adapter's type behind the base layer", ALTERNATIVE_FACT_CASTS},
     [FACT_ASKS] = {"asks for a gradient of its input", ALTERNATIVE_FACT_PARAMETERS,
                    "the module asks for a gradient of its input"},
     [FACT_BUFFER] = {"a buffer", ALTERNATIVE_FACT_PARAMETERS, "the tensor is a buffer"},
@@ -583,6 +590,8 @@ static const struct {
     [FACT_RESULT_TO_INPUT] = {"casts its result to its input's type", ALTERNATIVE_FACT_CASTS},
     [FACT_RESULT_TO_QUERY] = {"casts its result to the query's type", ALTERNATIVE_FACT_CASTS},
     [FACT_RESULT_TO_VALUE] = {"casts its result to the value's type", ALTERNATIVE_FACT_CASTS},
+    [FACT_RESULT_TO_WEIGHT] = {"casts its result to the type of the weight before it", ALTERNATIVE_FACT_CASTS},
+    [FACT_RETURNS] = {"returns the type of its input, or of that module", ALTERNATIVE_FACT_CASTS},
     [FACT_SIZE] = {"type and size"},
     [FACT_TRAINED] = {"a parameter", ALTERNATIVE_FACT_PARAMETERS, "the tensor is a parameter"},
     [FACT_UNDROPPED] = {"no dropout by default", ALTERNATIVE_FACT_DROPOUT},

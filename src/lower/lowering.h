@@ -137,6 +137,7 @@ bool spelled(const char *name, enum trait t);
 
 enum fact_kind {
     FACT_ADDS_MASK,   /* to what that operator made */
+    FACT_ADAPTS,      /* its input in the type of what it adapts with */
     FACT_ASKS,        /* for a gradient of what its first line makes */
     FACT_BUFFER,      /* not trained */
     FACT_DROPS,       /* with that probability */
@@ -159,9 +160,11 @@ enum fact_kind {
     FACT_RESULT_TO_INPUT,
     FACT_RESULT_TO_QUERY,
     FACT_RESULT_TO_VALUE,
-    FACT_SIZE,    /* "int64 1 @NAME": the type, then numbers or the rows of the parameter that ends so;
+    FACT_RESULT_TO_WEIGHT, /* by which its input was multiplied */
+    FACT_RETURNS,          /* what it makes in its input's type, or in that of what a module inside makes */
+    FACT_SIZE,             /* "int64 1 @NAME": the type, then numbers or the rows of the parameter that ends so;
                    * "<NAME", ">NAME": rows, or what is in one, of one in the module around */
-    FACT_TRAINED, /* a parameter */
+    FACT_TRAINED,          /* a parameter */
     FACT_UNDROPPED,
     FACT_WEIGHT_NORM,
     FACT_COUNT

@@ -367,7 +367,7 @@ beside_size(const struct lowering *l, const struct param *q, const char *name, b
     return n;
 }
 
-/* "base_layer=ln_tuning_layers.default": those of the parameter whose path has the second in place of the first. */
+/* "base_layer=ln_tuning_layers.*": those of the first parameter whose path has the second in place of the first. */
 static bool
 size_of_copy(struct lowering *l, const char *text, struct param *q)
 {
@@ -376,7 +376,7 @@ size_of_copy(struct lowering *l, const char *text, struct param *q)
     const char *copy =
         part ? arena_printf(l->a, "%.*s.%s%s", (int)(part - q->name), q->name, text + len + 1, part + 1 + len) : NULL;
     for (int i = 0; i < l->p->nparams && copy && q->rank < 0; i++)
-        if (l->p->params[i].rank >= 0 && strcmp(l->p->params[i].name, copy) == 0)
+        if (l->p->params[i].rank >= 0 && glob_match(copy, l->p->params[i].name))
             sized_like(l, q, &l->p->params[i]);
     return q->rank >= 0;
 }
@@ -832,8 +832,12 @@ params_tie(struct dynamo *d)
 static bool
 has_fact(struct dynamo *d, const struct param *q, enum fact_kind kind)
 {
+    const struct module *modules = d->l->p->modules;
     struct place at = {.path = q->name};
-    fact_around(d->l, d->l->p->modules[q->module].path, at.around);
+    int n = 0;
+    for (int m = q->module; m >= 0 && n < COUNT(at.around); m = modules[m].parent)
+        if (modules[m].type)
+            at.around[n++] = modules[m].type;
     return fact_next(d->l, NULL, 1u << kind, &at);
 }
 

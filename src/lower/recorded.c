@@ -198,7 +198,8 @@ static int
 cast_by_fact(struct dynamo *d, const struct group *g, const struct arg *args, int n, bool before, int slot)
 {
     unsigned inputs = 1u << FACT_INPUT_TO_WEIGHT | 1u << FACT_INPUT_TO_FLOAT;
-    unsigned results = 1u << FACT_RESULT_TO_VALUE | 1u << FACT_RESULT_TO_QUERY | 1u << FACT_RESULT_TO_INPUT;
+    unsigned results = 1u << FACT_RESULT_TO_VALUE | 1u << FACT_RESULT_TO_QUERY | 1u << FACT_RESULT_TO_INPUT |
+                       1u << FACT_RESULT_TO_WEIGHT;
     if (!g->path || slot < 0 || n < 2)
         return slot;
     struct place at = fact_place(d->l, g->path, spelled_bare(g->target));
@@ -214,8 +215,11 @@ cast_by_fact(struct dynamo *d, const struct group *g, const struct arg *args, in
     }
     if (!k || k->kind == FACT_INPUT_TO_FLOAT)
         return k ? group_to_float(d, g, slot) : slot;
-    const struct call *wide = k->kind == FACT_RESULT_TO_INPUT ? group_maker(d->l->p, args[0].i) : NULL;
-    const struct arg *same = k->kind == FACT_INPUT_TO_WEIGHT ? &args[1] : wide && wide->nargs ? &wide->args[0] : &NONE;
+    const bool weighed = k->kind == FACT_RESULT_TO_WEIGHT;
+    const struct call *wide = weighed || k->kind == FACT_RESULT_TO_INPUT ? group_maker(d->l->p, args[0].i) : NULL;
+    const struct arg *same = k->kind == FACT_INPUT_TO_WEIGHT ? &args[1]
+                             : wide && wide->nargs > weighed ? &wide->args[weighed]
+                                                             : &NONE;
     int like = k->kind == FACT_RESULT_TO_VALUE   ? value_after(d, g)
                : k->kind == FACT_RESULT_TO_QUERY ? query_before(d, (int)args[0].i)
                : same->kind == ARG_SLOT          ? (int)same->i

@@ -23,7 +23,7 @@ import steps
 
 OPTIONS = ["--loss", "cross-entropy", "--optimizer", "sgd"]
 KIND = {
-    r"^(gpt_neo_attention|t5_dense|causal_loss)": "casts",
+    r"^(gpt_neo_attention|t5_dense|causal_loss|adapters_dora)": "casts",
     r"_(ts-eval|sdpa)$|^(encoder|swin_attention|spectral|five_\w+|eva$)": "drops",
 }  # which events are compared
 # files without buffers; a tensor that is no buffer, which records don't count
@@ -484,6 +484,14 @@ MODELS = {  # name: exporter, expression of self.op, inputs, result
         ROWS,
         "y",
     ),
+    **{
+        f"adapters_{name}": ("dynamo", f"peft.get_peft_model({net}, peft.{config})", ROWS, "y")
+        for name, net, config in (
+            ("saved_named", "Pair()", 'LoraConfig(target_modules=["first"], modules_to_save=["second"]), "tuned"'),
+            ("dora", "Wide()", 'LoraConfig(r=64, target_modules=["second"], use_dora=True)'),
+            ("miss", "Pair()", 'MissConfig(r=8, target_modules=["first"])'),
+        )
+    },
     "adapters_norm": (
         "dynamo",
         "peft.get_peft_model(nn.Sequential(nn.Linear(32, 32), nn.LayerNorm(32)), "
@@ -949,6 +957,12 @@ class Pair(nn.Module):
         self.first, self.second = nn.Linear(32, 32), nn.Linear(32, 32)
     def forward(self, x):
         return torch.sigmoid(self.first(x)) * self.second(x)
+class Wide(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.first, self.second = nn.Linear(32, 896), nn.Linear(896, 32)
+    def forward(self, x):
+        return self.second(self.first(x))
 class Passes(nn.Module):
     def __init__(self, width):
         super().__init__()

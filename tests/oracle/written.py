@@ -413,6 +413,52 @@ def M():
     net = peft.get_peft_model(Block()%s, peft.LoraConfig(target_modules=["q_proj", "v_proj"]%s))
     return net.base_model.model
 """
+ADAPTED_TABLE = """
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.table, self.out = nn.Embedding(2048, 64), nn.Linear(64, 8)
+    def forward(self, x):
+        return self.out(self.table(x))
+def M():
+    import peft
+    return peft.get_peft_model(Net(), peft.LoraConfig(target_modules=["table"])).base_model.model
+"""
+SLICED = """
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.layers = nn.ModuleList([nn.Sequential(nn.Linear(64, 64), nn.GELU()) for _ in range(3)])
+    def forward(self, x):
+        for layer in self.layers[:2]:
+            x = x + layer(x)
+        return x
+def M():
+    import peft
+    adapted = peft.MissConfig(r=16, target_modules=["layers.0.0", "layers.1.0"])
+    return peft.get_peft_model(Net(), adapted).base_model.model
+"""
+DIRECT = """
+class Variant:
+    @staticmethod
+    def forward(module, x):
+        return x + module.inner(x)
+class Inner(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.a = nn.Linear(64, 256)
+    def forward(self, x):
+        wide = x.repeat(1, 1, 4) * 2
+        y = torch.exp(wide)
+        y = torch.sigmoid(y + self.a(x))
+        return y[..., :64]
+class M(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.inner = Inner()
+    def forward(self, x):
+        return Variant.forward(self, x)
+"""
 PACKED = """
 def block(half):
     torch.set_default_dtype(torch.bfloat16 if half else torch.get_default_dtype())
@@ -1649,7 +1695,7 @@ def entry(inputs, targets, loss, name="M"):
     return f"Entry({name}, lambda b: ({inputs}, {targets}), lambda out, targets: {loss}, (4,), real_build=True)"
 
 
-X = '{"x": torch.rand(b, 8, 64)}'
+X, TEXT = '{"x": torch.rand(b, 8, 64)}', '{"x": ids(b, 16)}'
 CLASSES = "cross_entropy(out, targets)"
 ROWS = entry(X, "ids(b, 8)", CLASSES)
 HALF = entry(X.replace("64)", "64, dtype=torch.bfloat16)"), "ids(b, 8)", CLASSES)
@@ -1861,6 +1907,9 @@ CASES = {  # name: (classes, entry, entry of the step where it is another, optio
         n: (RECURRENT % how, ROWS, None, ["--assume", "recurrent=cells"], ("amp-bf16",))
         for n, how in {"cells": ("1, batch_first=True", 16), "cells_both": ("2, bidirectional=True", 32)}.items()
     },
+    "lora_embedding": (ADAPTED_TABLE, entry(TEXT, "ids(b, 16)", CLASSES), None, [], steps.PRECISIONS),
+    "lora_sliced": (SLICED, ROWS, None, [], ("fp32",)),
+    "forward_direct": (DIRECT, ROWS, None, [], steps.PRECISIONS),
     "lora_half": (ADAPTERS % (".to(torch.bfloat16)", ""), HALF, None, ["--train=*lora_*"], ("fp32",)),
 }
 
