@@ -298,6 +298,18 @@ const struct fact fact_table[] = {
     {TRANSFORMERS_5, FACT_MASKS_TRACE, "masking_utils.py: create_causal_mask", "expand",
      .around = "transformers.models.*", .op = "scaled_dot_product_attention.default"},
 
+    /* The weights of attention, which autocast leaves in fp32 where no cast follows the softmax. Products read a copy,
+     * and whoever is handed the weights has them: here each layer, and the loop over layers. */
+    {TRANSFORMERS, FACT_WEIGHTS,
+     "modeling_bert.py: BertSelfAttention; likewise bert_generation, bridgetower, camembert, data2vec, "
+     "electra, ernie, megatron_bert, rembert, roberta, roberta_prelayernorm, roc_bert, roformer, xlm_roberta, "
+     "xlm_roberta_xl, xmod",
+     .around = "*.BertSelfAttention|*.BertGenerationSelfAttention|*.BridgeTowerSelfAttention|"
+               "*.CamembertSelfAttention|*.Data2VecTextSelfAttention|*.ElectraSelfAttention|*.ErnieSelfAttention|"
+               "*.MegatronBertSelfAttention|*.RemBertSelfAttention|*.RobertaSelfAttention|"
+               "*.RobertaPreLayerNormSelfAttention|*.RoCBertSelfAttention|*.RoFormerSelfAttention|"
+               "*.XLMRobertaSelfAttention|*.XLMRobertaXLSelfAttention|*.XmodSelfAttention"},
+
     /* In place or not, by the class around an activation's; then by the names of modules. The first that matches
      * counts. */
     {PYTORCH, FACT_OFTEN_IN_PLACE, "torch/nn/modules/activation.py: ReLU", .type = "torch.nn.modules.activation.ReLU"},
@@ -595,6 +607,7 @@ static const struct {
     [FACT_SIZE] = {"type and size"},
     [FACT_TRAINED] = {"a parameter", ALTERNATIVE_FACT_PARAMETERS, "the tensor is a parameter"},
     [FACT_UNDROPPED] = {"no dropout by default", ALTERNATIVE_FACT_DROPOUT},
+    [FACT_WEIGHTS] = {"returns attention's weights, and so does its layer", ALTERNATIVE_FACT_OPERATORS},
     [FACT_WEIGHT_NORM] = {"weight norm", ALTERNATIVE_FACT_OPERATORS, "the weight has a weight norm"},
 };
 

@@ -2427,7 +2427,7 @@ python_attends(const struct program *p)
     const int *maker = program_makers(p, a);
     bool any = false, stacks = false;
     for (int i = 0; i < p->ncalls; i++) {
-        any |= attends(a, p, of, maker, i) >= 0;
+        any |= !p->modules[p->calls[i].scope].returns_weights && attends(a, p, of, maker, i) >= 0;
         stacks |= p->calls[i].stack != NULL;
     }
     const bool *dropped = stacks ? NULL : weights_dropped(p, a);
@@ -2457,15 +2457,69 @@ passed_on(const struct tracer *t, int i)
     return end;
 }
 
-/* Weights of attention that its function returns, in a tuple that its callers pass on: the layer around that has them
- * until it returns. */
+/* The last call from call i on that runs below the module which the line at that level calls there. */
+static int
+called_until(const struct tracer *t, int i, int level)
+{
+    const char *module = t->stacks[i].at[level].calls;
+    const int end = t->stacks[i].end[level];
+    while (i < end && t->stacks[i + 1].n > level && strcmp(t->stacks[i + 1].at[level].calls, module) == 0)
+        i++;
+    return i;
+}
+
+/* The last call that has what call i's function returns beside its result, where callers pass it on up to the loop over
+ * a list of layers, which has it until its next layer has returned. */
+static int
+returned_until(struct tracer *t, int i)
+{
+    const struct stack *s = &t->stacks[i];
+    int until = -1;
+    bool whole = true;
+    for (int level = s->n - 2; level >= 0; level--) {
+        const struct source *line = s->at[level].src;
+        const bool listed = isdigit((unsigned char)*path_last(s->at[level].calls));
+        if (!line->nbindings)
+            continue;
+        if (listed && !whole)
+            return until;
+        const int next = listed ? called_until(t, i, level) + 1 : i;
+        const bool again = listed && next <= s->end[level] && t->stacks[next].n > level &&
+                           t->stacks[next].at[level].line == s->at[level].line;
+        const int end =
+            again ? called_until(t, next, level) : local_end(t, i, level, line->binding[line->nbindings - 1].name);
+        until = until < end ? end : until;
+        if (listed)
+            return until;
+        whole &= line->nbindings < 2; /* else the line takes the tuple apart */
+    }
+    return until;
+}
+
+/* Weights of attention that a module returns, as its library's source says. */
+static void
+hold_returned(struct tracer *t, int *until)
+{
+    const struct param **of = program_params(t->p, t->a);
+    for (int i = 0; i < t->p->ncalls; i++) {
+        const bool returns = t->p->modules[t->p->calls[i].scope].returns_weights;
+        const int weights = returns ? attends(t->a, t->p, of, t->maker, i) : -1,
+                  end = weights >= 0 && softmaxed(t->p, t->maker, weights) ? returned_until(t, i) : -1;
+        if (end >= 0 && until[weights] < end)
+            until[weights] = end;
+    }
+}
+
+/* The same where nothing is known, in a tuple that its callers pass on: the layer around that has them until it
+ * returns. */
 static void
 hold_weights(struct tracer *t, int *until)
 {
     const struct param **of = program_params(t->p, t->a);
     for (int i = 0; i < t->p->ncalls; i++) {
         const struct stack *s = &t->stacks[i];
-        const int weights = attends(t->a, t->p, of, t->maker, i);
+        const int weights =
+            t->p->modules[t->p->calls[i].scope].returns_weights ? -1 : attends(t->a, t->p, of, t->maker, i);
         if (weights < 0)
             continue;
         const bool library = strstr(python_inner(t->p->calls[i].stack), "site-packages/");
@@ -2708,6 +2762,7 @@ python_holds(struct program *p, unsigned most, const char ***by)
         t.steps = before->steps;
     } else {
         hold_read(&t, place, reader, until, *by);
+        hold_returned(&t, until);
         p->held_before = NEW(p->arena, struct held_before);
         *p->held_before =
             (struct held_before){arena_dup(p->arena, until, sizeof(*until) * (size_t)(p->nslots + 1)),

@@ -492,6 +492,7 @@ MODELS = {  # name: exporter, expression of self.op, inputs, result
             ("miss", "Pair()", 'MissConfig(r=8, target_modules=["first"])'),
         )
     },
+    "bert_weights": ("dynamo", "Eager()", ROWS, "y"),
     "adapters_norm": (
         "dynamo",
         "peft.get_peft_model(nn.Sequential(nn.Linear(32, 32), nn.LayerNorm(32)), "
@@ -963,6 +964,16 @@ class Wide(nn.Module):
         self.first, self.second = nn.Linear(32, 896), nn.Linear(896, 32)
     def forward(self, x):
         return self.second(self.first(x))
+class Eager(nn.Module):
+    def __init__(self):
+        super().__init__()
+        sizes = dict(hidden_size=32, num_attention_heads=2, intermediate_size=64, attn_implementation="eager")
+        self.layer = nn.ModuleList([bert.BertLayer(transformers.BertConfig(**sizes)) for _ in range(3)])
+    def forward(self, x):
+        for layer in self.layer:
+            outputs = layer(x)
+            x = outputs[0]
+        return x
 class Passes(nn.Module):
     def __init__(self, width):
         super().__init__()
