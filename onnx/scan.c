@@ -5,12 +5,12 @@
  * nothing goes to it that was not walked here first. The walk is driven by the descriptors that protoc-c generates
  * from onnx.proto; what they do not name is skipped.
  *
- * Each message is read twice. survey() skips from field to field of one level and counts: occurrences, bytes,
- * limits, wire types. copy() writes the message to the skeleton, as it stands but for messages inside that have others
- * or something to drop: these get five-byte length prefixes that are filled in afterwards. What is dropped is said in
- * memlint's own fields: data_bytes and
- * data_dropped of a tensor, dropped_count of an attribute. The bytes of a dropped payload are never touched, so a
- * model of many gigabytes costs what its graph costs.
+ * A message that may hold weights, at whatever depth, is read twice. survey() skips from field to field of one level
+ * and counts: occurrences, bytes, limits, wire types. copy() writes the message to the skeleton, as it stands but for
+ * such messages inside: these get five-byte length prefixes that are filled in afterwards. Of all others survey() goes
+ * down into the messages inside, and they are copied as they stand. What is dropped is said in memlint's own fields:
+ * data_bytes and data_dropped of a tensor, dropped_count of an attribute. The bytes of a dropped payload are never
+ * touched, so a model of many gigabytes costs what its graph costs.
  *
  * The file is mapped. Somebody may cut it short meanwhile: the SIGBUS that follows is caught and becomes an error.
  *
@@ -87,7 +87,7 @@ static const struct special {
 
 struct form { /* of a message type */
     const ProtobufCMessageDescriptor *message;
-    bool plain, drops; /* plain: it has no message inside, drops: fields that may be dropped */
+    bool drops; /* it may hold fields that are dropped, itself or in a message inside, at whatever depth */
     struct kind *by_id[MAX_ID];
     struct kind {
         const ProtobufCFieldDescriptor *d;
@@ -106,7 +106,7 @@ struct survey { /* of a message */
         int64_t bytes;
     } found[MAX_FIELDS];
     bool drop[BLOB + 1];
-    bool unknown; /* it has fields that its type has not */
+    bool unknown; /* it has fields that its type has not, or where its form drops nothing, a message inside has */
     int64_t payload_bytes, payload_count;
 };
 
@@ -306,8 +306,8 @@ form_of(struct scan *s, const ProtobufCMessageDescriptor *m)
         if (s->form[i].message == m)
             return &s->form[i];
     assert(s->nforms < MAX_MESSAGES && m->n_fields <= MAX_FIELDS);
-    struct form *f = &s->form[s->nforms++];
-    *f = (struct form){.message = m, .plain = true};
+    struct form *f = &s->form[s->nforms++]; /* a circle of types that drops is an attribute's, whose own fields tell */
+    *f = (struct form){.message = m};
     for (unsigned i = 0; i < m->n_fields; i++) {
         const ProtobufCFieldDescriptor *d = &m->fields[i];
         const struct special *sp = special_of(m, d->id);
@@ -326,8 +326,7 @@ form_of(struct scan *s, const ProtobufCMessageDescriptor *m)
         assert(d->id < MAX_ID || d->id > OWN_FIELDS);
         if (d->id < MAX_ID)
             f->by_id[d->id] = k;
-        f->plain &= !k->message;
-        f->drops |= sp->payload != PLAIN;
+        f->drops |= sp->payload != PLAIN || (k->inner && k->inner->drops);
     }
     return f;
 }
@@ -350,6 +349,23 @@ packed_count(const struct field *f, ProtobufCType type)
     for (size_t i = 0; i < f->size; i++)
         n += f->data[i] < 0x80;
     return n;
+}
+
+static bool survey(struct scan *s, const struct form *of, const uint8_t *p, const uint8_t *end, struct survey *v);
+
+/* Goes down into field f of a message that is copied as it stands, unless something there is unknown. */
+static bool
+survey_below(struct scan *s, const struct kind *k, const struct field *f, bool *unknown)
+{
+    struct survey in;
+    if (s->depth == MAX_DEPTH)
+        return over(s, f->start, LIMIT_DEPTH, "nested too deeply");
+    s->names[s->depth++] = k->d->name;
+    if (!survey(s, k->inner, f->data, f->next, &in))
+        return false;
+    s->depth--;
+    *unknown |= in.unknown;
+    return true;
 }
 
 static bool
@@ -384,6 +400,8 @@ survey(struct scan *s, const struct form *of, const uint8_t *p, const uint8_t *e
             return refuse(s, f.start, arena_printf(s->arena, "field %s is given twice", k->d->name));
         if (k->text && memchr(f.data, 0, f.size))
             return refuse(s, f.start, arena_printf(s->arena, "field %s holds a NUL character", k->d->name));
+        if (k->message && !of->drops && !survey_below(s, k, &f, &v->unknown))
+            return false;
         if (sp->payload == TENSOR_DATA || sp->payload == ATTRIBUTE_DATA) {
             v->payload_bytes += (int64_t)f.size;
             v->payload_count += packed && sp->payload == TENSOR_DATA ? 0 : 1;
@@ -444,16 +462,17 @@ copy(struct scan *s, const struct form *of, const struct survey *v, uint32_t id,
         const bool keep = k && !v->drop[k->special->payload], message = keep && k->message;
         const struct form *inner = message ? k->inner : NULL;
         struct survey in;
+        const struct survey *below = of->drops ? &in : v; /* else what is inside was looked at with it */
         if (message && s->depth == MAX_DEPTH)
             return over(s, f.start, LIMIT_DEPTH, "nested too deeply");
         if (message)
             s->names[s->depth++] = k->d->name;
-        if (message && !survey(s, inner, f.data, f.next, &in))
+        if (message && of->drops && !survey(s, inner, f.data, f.next, &in))
             return false;
-        if (!keep || (message && !(inner->plain && !inner->drops && !in.unknown))) {
+        if (!keep || (message && (inner->drops || below->unknown))) {
             put(s, from, (size_t)(f.start - from));
             from = f.next;
-            if (message && !copy(s, inner, &in, f.id, f.data, f.next))
+            if (message && !copy(s, inner, below, f.id, f.data, f.next))
                 return false;
         }
         s->depth -= message;
