@@ -28,10 +28,14 @@ put(struct tag *t, const char *s, size_t n)
 
 /* What stands in quotes, or between tags, where libxml2 leaves letters beyond ASCII as they are. */
 static void
-put_quoted(struct tag *t, const char *s, bool between)
+put_quoted(struct html *h, struct tag *t, const char *s, bool between)
 {
     static const bool escaped[256] = {['"'] = true, ['&'] = true, ['<'] = true, ['>'] = true, [0x7f] = true};
-    for (; *s && t->plain; s++) {
+    size_t n = 0;
+    while (s[n] >= ' ' && s[n] < 0x7f && !escaped[(unsigned char)s[n]]) /* most is ASCII, and clean */
+        n++;
+    put(t, s, n);
+    for (s = s[n] ? string_clean(h->a, s + n) : ""; *s && t->plain; s++) {
         unsigned char c = (unsigned char)*s;
         t->plain = t->n < COUNT(t->text) && c >= ' ' && (c < 0x80 || between) && !escaped[c];
         if (t->plain)
@@ -49,7 +53,7 @@ put_attributes(struct html *h, struct tag *t, va_list ap)
         put(t, " ", 1);
         put(t, key, strlen(key));
         put(t, "=\"", 2);
-        put_quoted(t, string_clean(h->a, value), false);
+        put_quoted(h, t, value, false);
         put(t, "\"", 1);
     }
 }
@@ -99,7 +103,7 @@ at_once(struct html *h, const char *name, const char *text, va_list ap)
     put_attributes(h, &t, ap);
     if (text) {
         put(&t, ">", 1);
-        put_quoted(&t, string_clean(h->a, text), true);
+        put_quoted(h, &t, text, true);
         put(&t, "</", 2);
         put(&t, name, strlen(name));
         put(&t, ">", 1);
@@ -158,14 +162,13 @@ html_number(struct html *h, const char *name, int64_t n)
 void
 html_text(struct html *h, const char *s)
 {
-    const char *clean = string_clean(h->a, s);
     struct tag t;
     begin(&t);
-    put_quoted(&t, clean, true);
+    put_quoted(h, &t, s ? s : "", true);
     if (t.plain)
         xmlTextWriterWriteRawLen(h->w, XML(t.text), t.n);
     else
-        xmlTextWriterWriteString(h->w, XML(clean));
+        xmlTextWriterWriteString(h->w, XML(string_clean(h->a, s)));
 }
 
 const char *
