@@ -443,6 +443,22 @@ put_varint(struct scan *s, uint64_t v)
     put(s, b, n);
 }
 
+/* Keys of properties that nobody reads. */
+static const char *const unread[] = {"namespace"};
+
+/* Whether a message is such a property; its key stands first. */
+static bool
+is_unread(const struct form *of, const struct field *f)
+{
+    bool is = false;
+    for (int i = 0; i < COUNT(unread) && of->message == &onnx__string_string_entry_proto__descriptor; i++) {
+        const size_t n = strlen(unread[i]);
+        is |= f->size > n + 2 && f->data[0] == (1 << 3 | WIRE_BYTES) && f->data[1] == n &&
+              memcmp(f->data + 2, unread[i], n) == 0;
+    }
+    return is;
+}
+
 /* id: of the field that has the message, of which v was found; 0: it is the whole file. */
 static bool
 copy(struct scan *s, const struct form *of, const struct survey *v, uint32_t id, const uint8_t *p, const uint8_t *end)
@@ -469,10 +485,11 @@ copy(struct scan *s, const struct form *of, const struct survey *v, uint32_t id,
             s->names[s->depth++] = k->d->name;
         if (message && of->drops && !survey(s, inner, f.data, f.next, &in))
             return false;
-        if (!keep || (message && (inner->drops || below->unknown))) {
+        const bool written = keep && !(message && is_unread(inner, &f));
+        if (!written || (message && (inner->drops || below->unknown))) {
             put(s, from, (size_t)(f.start - from));
             from = f.next;
-            if (message && !copy(s, inner, below, f.id, f.data, f.next))
+            if (written && message && !copy(s, inner, below, f.id, f.data, f.next))
                 return false;
         }
         s->depth -= message;
