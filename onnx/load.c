@@ -6,6 +6,7 @@
  *
  *   read_model     the tree, which graphs are made of: a file is read once, however many graphs a run needs of it
  *   onnx_graph     opset, producer, functions, the graph
+ *   unpack_type    a value's type, which stays bytes up to here: most values have that of another
  *   load_graph     one graph: inputs, initializers, nodes, value_info, metadata; recurses into attributes
  *   load_tensor    dtype, dims, byte count and, when small, the value, from any of the payload fields
  *   read_external  small tensors beside the model: their values may be shapes. A path must be relative and without
@@ -35,6 +36,8 @@ struct loader {
     const char *path;
     struct graph *root;
     size_t budget;
+    struct arena *file;                  /* what is read of it once, whatever graphs are made */
+    const Onnx__ValueInfoProto **lately; /* by their types' bytes: hundreds of a file's values have one of a few */
 };
 
 static void *
@@ -332,6 +335,32 @@ load_sparse(struct loader *l, const Onnx__SparseTensorProto *p, struct tensor *t
 
 /* ---- types ------------------------------------------------------------------------------------------------------- */
 
+static void *
+unpack(struct loader *l, const ProtobufCMessageDescriptor *m, size_t size, const uint8_t *data)
+{
+    l->budget = arena_bytes(l->a) + (64 << 20) + 64 * size;
+    ProtobufCAllocator allocator = {pb_alloc, pb_free, l};
+    void *p = protobuf_c_message_unpack(m, &allocator, size, data);
+    if (!p)
+        err_set(l->e, l->a, NULL, "not a model: the fields do not make sense together");
+    return p;
+}
+
+/* Tells what a value's type is, once; false where it can't be unpacked. */
+static bool
+unpack_type(struct loader *l, Onnx__ValueInfoProto *p)
+{
+    const ProtobufCBinaryData *t = &p->type;
+    if (p->told || !p->has_type)
+        return true;
+    const Onnx__ValueInfoProto **lately = &l->lately[scan_lately(t->data, t->len)], *q = *lately;
+    struct loader own = {.a = l->file, .e = l->e};
+    const bool same = q && q->type.len == t->len && memcmp(q->type.data, t->data, t->len) == 0;
+    p->told = same ? q->told : unpack(&own, &onnx__type_proto__descriptor, t->len, t->data);
+    *lately = p;
+    return p->told;
+}
+
 static void
 load_shape(struct arena *a, const Onnx__TensorShapeProto *p, int *rank, struct dim **dims)
 {
@@ -381,24 +410,29 @@ load_type(struct arena *a, const Onnx__TypeProto *p, enum dtype *dtype, const ch
 }
 
 /* What a file says of a value that nothing here computes. */
-static void
-load_input(struct graph *g, const Onnx__ValueInfoProto *p)
+static bool
+load_input(struct loader *l, struct graph *g, Onnx__ValueInfoProto *p)
 {
     int id = graph_tensor(g, str(p->name));
     struct tensor *t = &g->t[id];
-    load_type(g->arena, p->type, &t->dtype, &t->wrap, &t->rank, &t->dims);
+    if (!unpack_type(l, p))
+        return false;
+    load_type(g->arena, p->told, &t->dtype, &t->wrap, &t->rank, &t->dims);
     t->fx_name = property(p->n_metadata_props, p->metadata_props, "pkg.torch.onnx.original_node_name");
     t->is_input = true;
     g->in[g->nin++] = id;
+    return true;
 }
 
-static void
-load_declared(struct graph *g, const Onnx__ValueInfoProto *p, int id)
+static bool
+load_declared(struct loader *l, struct graph *g, Onnx__ValueInfoProto *p, int id)
 {
     struct tensor *t = &g->t[id];
     enum dtype dtype = DT_UNDEFINED;
     const char *wrap = "";
-    load_type(g->arena, p->type, &dtype, &wrap, &t->declared_rank, &t->declared);
+    if (!unpack_type(l, p))
+        return false;
+    load_type(g->arena, p->told, &dtype, &wrap, &t->declared_rank, &t->declared);
     t->declared_dtype = dtype;
     if (!t->dtype) {
         t->dtype = dtype;
@@ -410,6 +444,7 @@ load_declared(struct graph *g, const Onnx__ValueInfoProto *p, int id)
     enum { MOST_NAMES = 8192 }; /* letters; a longer list says nothing, for it is read for each reader */
     const char *from = property(p->n_metadata_props, p->metadata_props, "pkg.onnxscript.optimizer.folded_from");
     t->folded_from = from && strlen(from) <= MOST_NAMES ? from : NULL;
+    return true;
 }
 
 /* ---- nodes and graphs -------------------------------------------------------------------------------------------- */
@@ -577,7 +612,8 @@ load_graph(struct loader *l, const Onnx__GraphProto *p, struct graph *parent)
     g->in = NEWN(a, int, p->n_input);
     g->out = NEWN(a, int, p->n_output);
     for (size_t i = 0; i < p->n_input; i++)
-        load_input(g, p->input[i]);
+        if (!load_input(l, g, p->input[i]))
+            return NULL;
     for (size_t i = 0; i < p->n_initializer; i++)
         if (!load_initializer(l, g, str(p->initializer[i]->name), p->initializer[i], NULL))
             return NULL;
@@ -600,12 +636,13 @@ load_graph(struct loader *l, const Onnx__GraphProto *p, struct graph *parent)
         int id = graph_tensor(g, str(p->output[i]->name));
         g->out[g->nout++] = id;
         g->t[id].is_output = true;
-        load_declared(g, p->output[i], id);
+        if (!load_declared(l, g, p->output[i], id))
+            return NULL;
     }
     for (size_t i = 0; i < p->n_value_info; i++) {
         int id = graph_find(g, str(p->value_info[i]->name));
-        if (id >= 0 && !g->t[id].is_input)
-            load_declared(g, p->value_info[i], id);
+        if (id >= 0 && !g->t[id].is_input && !load_declared(l, g, p->value_info[i], id))
+            return NULL;
     }
     if (!parent)
         g->signature =
@@ -655,18 +692,15 @@ load_function(struct loader *l, const Onnx__FunctionProto *p)
 }
 
 static void *
-unpack(struct loader *l, const ProtobufCMessageDescriptor *m, const struct skeleton *s)
+unpack_skeleton(struct loader *l, const ProtobufCMessageDescriptor *m, const struct skeleton *s)
 {
-    l->budget = arena_bytes(l->a) + (64 << 20) + 64 * s->size;
-    ProtobufCAllocator allocator = {pb_alloc, pb_free, l};
-    void *p = protobuf_c_message_unpack(m, &allocator, s->size, s->data);
+    void *p = unpack(l, m, s->size, s->data);
     arena_drop(l->a, s->data, s->size);
-    if (!p)
-        err_set(l->e, l->a, NULL, "not a model: the fields do not make sense together");
     return p;
 }
 
 struct onnx_file {
+    struct arena *arena;
     const char *path, *text; /* text: in ONNX text syntax; NULL: model */
     const Onnx__ModelProto *model;
     int64_t bytes;
@@ -675,24 +709,25 @@ struct onnx_file {
 static const struct onnx_file *
 read_model(struct loader *l, const struct skeleton *s)
 {
-    const Onnx__ModelProto *p = unpack(l, &onnx__model_proto__descriptor, s);
+    const Onnx__ModelProto *p = unpack_skeleton(l, &onnx__model_proto__descriptor, s);
     if (p && !p->graph)
         err_set(l->e, l->a, NULL, "no graph in the file: not an ONNX model, or truncated");
     if (!p || !p->graph)
         return NULL;
     struct onnx_file *f = NEW(l->a, struct onnx_file);
-    *f = (struct onnx_file){.path = l->path, .model = p, .bytes = s->file_bytes};
+    *f = (struct onnx_file){.arena = l->a, .path = l->path, .model = p, .bytes = s->file_bytes};
     return f;
 }
 
 struct graph *
 onnx_graph(struct arena *a, const struct onnx_file *f, struct err *e)
 {
-    struct loader loader = {.a = a, .e = e, .path = f->path}, *l = &loader;
+    struct loader loader = {.a = a, .e = e, .path = f->path, .file = f->arena}, *l = &loader;
     const Onnx__ModelProto *p = f->model;
     *e = (struct err){.file = f->path};
     if (f->text)
         return onnx_parse_text(a, f->path, f->text, e);
+    l->lately = NEWN(a, const Onnx__ValueInfoProto *, LATELY);
     struct graph *g = l->root = graph_new(l->a, NULL);
     g->file = l->path;
     g->file_bytes = f->bytes;
@@ -765,7 +800,7 @@ onnx_load_tensor(struct arena *a, const char *path, struct err *e)
     *e = (struct err){.file = path};
     if (!scan_file(a, path, true, &s, e))
         return NULL;
-    const Onnx__TensorProto *p = unpack(&l, &onnx__tensor_proto__descriptor, &s);
+    const Onnx__TensorProto *p = unpack_skeleton(&l, &onnx__tensor_proto__descriptor, &s);
     if (!p)
         return NULL;
     struct tensor *t = NEW(a, struct tensor);

@@ -55,6 +55,7 @@ static const struct special {
     uint32_t id;
     int count, bytes; /* enum limit */
     enum payload payload;
+    const ProtobufCMessageDescriptor *inner; /* of bytes that are a message */
 } specials[] = {
     {&onnx__graph_proto__descriptor, 1, LIMIT_NODES, USUAL, PLAIN},
     {&onnx__graph_proto__descriptor, 5, LIMIT_TENSORS, USUAL, PLAIN},
@@ -65,6 +66,7 @@ static const struct special {
     {&onnx__function_proto__descriptor, 9, LIMIT_PROPERTIES, USUAL, PLAIN},
     {&onnx__model_proto__descriptor, 8, LIMIT_PROPERTIES, USUAL, PLAIN},
     {&onnx__node_proto__descriptor, 9, LIMIT_PROPERTIES, USUAL, PLAIN},
+    {&onnx__value_info_proto__descriptor, 2, USUAL, USUAL, PLAIN, &onnx__type_proto__descriptor},
     {&onnx__value_info_proto__descriptor, 4, LIMIT_PROPERTIES, USUAL, PLAIN},
     {&onnx__string_string_entry_proto__descriptor, 2, USUAL, LIMIT_METADATA, PLAIN},
     {&onnx__tensor_shape_proto__descriptor, 1, LIMIT_RANK, USUAL, PLAIN},
@@ -119,6 +121,13 @@ struct scan {
     int64_t messages, most_messages, most_bytes;
     int depth;
     const char *names[MAX_DEPTH + 1];
+    struct looked { /* at bytes that are a message, which hundreds have in common */
+        const uint8_t *data;
+        size_t size;
+        int depth;
+        int64_t messages;
+        bool unknown;
+    } lately[LATELY];
     int nforms;
     struct form form[MAX_MESSAGES];
 };
@@ -311,18 +320,19 @@ form_of(struct scan *s, const ProtobufCMessageDescriptor *m)
     for (unsigned i = 0; i < m->n_fields; i++) {
         const ProtobufCFieldDescriptor *d = &m->fields[i];
         const struct special *sp = special_of(m, d->id);
+        const ProtobufCMessageDescriptor *inner = d->type == PROTOBUF_C_TYPE_MESSAGE ? d->descriptor : sp->inner;
         struct kind *k = &f->kind[i];
         *k = (struct kind){.d = d,
                            .special = sp,
                            .wire = wire_of(d->type),
                            .repeated = d->label == PROTOBUF_C_LABEL_REPEATED,
-                           .message = d->type == PROTOBUF_C_TYPE_MESSAGE,
+                           .message = inner,
                            .text = d->type == PROTOBUF_C_TYPE_STRING};
         k->count = !k->repeated ? NO_LIMIT : sp->count != USUAL ? sp->count : LIMIT_REPEATED;
         k->bytes = sp->bytes != USUAL ? sp->bytes : k->message ? NO_LIMIT : LIMIT_NAME;
         k->most = k->count >= 0 ? limit((enum limit)k->count) : INT64_MAX;
         k->most_bytes = k->bytes >= 0 ? limit((enum limit)k->bytes) : INT64_MAX;
-        k->inner = k->message ? form_of(s, d->descriptor) : NULL;
+        k->inner = inner ? form_of(s, inner) : NULL;
         assert(d->id < MAX_ID || d->id > OWN_FIELDS);
         if (d->id < MAX_ID)
             f->by_id[d->id] = k;
@@ -353,11 +363,20 @@ packed_count(const struct field *f, ProtobufCType type)
 
 static bool survey(struct scan *s, const struct form *of, const uint8_t *p, const uint8_t *end, struct survey *v);
 
-/* Goes down into field f of a message that is copied as it stands, unless something there is unknown. */
+/* Goes down into field f of a message that is copied as it stands, unless something there is unknown. What passed
+ * passes again. */
 static bool
 survey_below(struct scan *s, const struct kind *k, const struct field *f, bool *unknown)
 {
     struct survey in;
+    struct looked *at = k->special->inner ? &s->lately[scan_lately(f->data, f->size)] : NULL;
+    if (at && at->data && at->size == f->size && at->depth == s->depth && memcmp(at->data, f->data, f->size) == 0 &&
+        at->messages <= s->most_messages - s->messages) {
+        s->messages += at->messages;
+        *unknown |= at->unknown;
+        return true;
+    }
+    const int64_t before = s->messages;
     if (s->depth == MAX_DEPTH)
         return over(s, f->start, LIMIT_DEPTH, "nested too deeply");
     s->names[s->depth++] = k->d->name;
@@ -365,6 +384,8 @@ survey_below(struct scan *s, const struct kind *k, const struct field *f, bool *
         return false;
     s->depth--;
     *unknown |= in.unknown;
+    if (at)
+        *at = (struct looked){f->data, f->size, s->depth, s->messages - before, in.unknown};
     return true;
 }
 

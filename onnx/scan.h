@@ -5,6 +5,8 @@
 
 #include "onnx/onnx.h"
 
+#include <string.h>
+
 struct skeleton {
     const uint8_t *data;
     size_t size;
@@ -17,5 +19,16 @@ struct skeleton {
 bool scan_file(struct arena *a, const char *path, bool tensor, struct skeleton *out, struct err *e);
 /* The same over bytes in memory. */
 bool scan_bytes(struct arena *a, const uint8_t *data, size_t size, bool tensor, struct skeleton *out, struct err *e);
+
+/* Where of so many places to remember bytes that were met lately: types of values differ in their last dimensions. */
+enum { LATELY_BITS = 7, LATELY = 1 << LATELY_BITS };
+static inline unsigned
+scan_lately(const uint8_t *data, size_t size)
+{
+    uint64_t word[2] = {0};
+    const size_t n = size < sizeof(word) ? size : sizeof(word);
+    memcpy(word, data + size - n, n);
+    return (unsigned)(((word[0] * 31 ^ word[1]) + size) * UINT64_C(0x9e3779b97f4a7c15) >> (64 - LATELY_BITS));
+}
 
 #endif
