@@ -48,11 +48,13 @@ chain_begin(const char *line, const char *p)
 {
     int depth = 0;
     for (; p > line; p--) {
-        if (strchr(")]", p[-1]))
+        const char c = p[-1];
+        const bool opens = c == '(' || c == '[';
+        if (c == ')' || c == ']')
             depth++;
-        else if (strchr("([", p[-1]) && depth-- == 0)
+        else if (opens && depth-- == 0)
             break;
-        else if (!depth && !isalnum((unsigned char)p[-1]) && !strchr("_.([", p[-1]))
+        else if (!depth && !opens && !isalnum((unsigned char)c) && c != '_' && c != '.')
             break;
     }
     return p;
@@ -69,12 +71,10 @@ is_chain(const char *begin, const char *end)
 static size_t
 ends_in_cast(const char *begin, const char *end)
 {
-    if (!is_chain(begin, end))
-        return 0;
     for (int i = 0; i < COUNT(to_float); i++) {
         size_t n = strlen(to_float[i]);
         if ((size_t)(end - begin) > n && strncmp(end - n, to_float[i], n) == 0)
-            return n;
+            return is_chain(begin, end) ? n : 0;
     }
     return 0;
 }
@@ -171,14 +171,12 @@ static const char *
 ends_like(struct arena *a, const char *p, const char *end)
 {
     struct around w = {.operand = NULL};
-    const char *dot = NULL;
-    if (!is_chain(p, end))
-        return NULL;
+    const char *dot = NULL, *begin = p;
     for (int depth = 0; p < end; depth += python_opens(*p++))
         dot = depth == 0 && *p == '.' ? p : dot;
     if (dot)
         read_like(dot, &w);
-    return w.like ? arena_strn(a, w.like, w.like_len) : NULL;
+    return w.like && is_chain(begin, end) ? arena_strn(a, w.like, w.like_len) : NULL;
 }
 
 /* Whether the operand on a side of the line's only such operator is cast to fp32. */
