@@ -120,6 +120,8 @@ struct graph {
     const struct program *first;   /* that the file became, of which others take what its text alone tells; NULL none */
     struct fact_index *fact_index; /* of lower/facts.c; NULL none */
     struct stacks *stacks;         /* of lower/fx.c; NULL none */
+    struct names *told, *most;     /* of lower/resolve.c, by so many calls; NULL none */
+    int ntold;
     struct derivatives *derivatives;                            /* of torch/eager.c; NULL none */
     const char *file;                                           /* as given on the command line */
     const char *name, *producer, *producer_version, *signature; /* signature: pkg.torch.export...graph_signature */

@@ -355,9 +355,9 @@ static bool
 read_behind(const struct dynamo *d, const struct group *g, int tensor)
 {
     const int from = d->l->g->t[tensor].producer, at = from < 0 ? -1 : d->group_of[from];
+    const bool view = at >= 0 && target_is(d->groups[at].target, TARGET_VIEWS);
     bool read = false;
-    for (const struct group *h = d->groups + d->group_of[g->last] + 1;
-         h < d->groups + d->ngroups && at >= 0 && target_is(d->groups[at].target, TARGET_VIEWS) && !read; h++)
+    for (const struct group *h = d->groups + d->group_of[g->last] + 1; h < d->groups + d->ngroups && view && !read; h++)
         read = fx_names(h->args, d->groups[at].fx_name);
     return read;
 }
@@ -1186,26 +1186,46 @@ put_on_line(struct dynamo *d, const struct group *g, int slot, const char *stem,
 
 /* Of a name in the file's texts: that it is there, and the greatest number of its root. */
 static void
-tell_name(struct dynamo *d, const char *name)
+tell_name(struct dynamo *d, struct arena *a, const char *name)
 {
     int number, *told = names_id(d->told, name);
     if (*told >= 0)
         return;
     *told = 0;
-    int *most = names_id(d->most, arena_strn(d->l->a, name, numbered(name, &number)));
+    int *most = names_id(d->most, arena_strn(a, name, numbered(name, &number)));
     *most = number > *most ? number : *most;
+}
+
+/* Whether all texts are those of the file's first program. */
+static bool
+same_texts(const struct dynamo *d, const struct graph *first)
+{
+    bool same = true;
+    for (int i = 0; i < d->ngroups && same; i++) {
+        const int node = d->groups[i].nodes[0];
+        same = node < first->nn && first->n[node].record == fx_record(d->l, node);
+    }
+    return same;
 }
 
 static void
 tell_names(struct dynamo *d)
 {
-    d->told = names_new(d->l->a);
-    d->most = names_new(d->l->a);
-    for (const struct group *g = d->groups; g < d->groups + d->ngroups; g++) {
+    struct graph *file = d->l->g->first ? d->l->g->first->graph : d->l->g;
+    const bool same = same_texts(d, file), told = same && file->told && file->ntold == d->ngroups;
+    struct arena *a = same ? file->arena : d->l->a;
+    d->told = told ? file->told : names_new(a);
+    d->most = told ? file->most : names_new(a);
+    for (const struct group *g = d->groups; g < d->groups + d->ngroups && !told; g++) {
         const struct record *r = fx_record(d->l, g->nodes[0]);
-        tell_name(d, g->fx_name);
+        tell_name(d, a, g->fx_name);
         for (int i = 0; i < r->nreads; i++)
-            tell_name(d, r->reads[i]);
+            tell_name(d, a, r->reads[i]);
+    }
+    if (same) {
+        file->told = d->told;
+        file->most = d->most;
+        file->ntold = d->ngroups;
     }
 }
 
