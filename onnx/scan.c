@@ -94,7 +94,7 @@ struct form { /* of a message type */
     struct kind {
         const ProtobufCFieldDescriptor *d;
         const struct special *special;
-        int wire;
+        int wire, at; /* at: its place among the fields */
         bool repeated, message, text;
         const struct form *inner; /* of the message */
         int count, bytes;         /* enum limit, or NO_LIMIT */
@@ -273,11 +273,14 @@ read_field(struct scan *s, const uint8_t *p, const uint8_t *end, struct field *f
 {
     if (end - p < 3)
         return read_any(s, p, end, f);
-    const unsigned tag = p[0], more = p[1] >= 0x80; /* NOLINT(clang-analyzer-core.NullDereference): p < end */
-    const size_t head = 2 + more, size = more ? (p[1] & 0x7fu) | (unsigned)p[2] << 7 : p[1];
-    if ((tag & 0x87) != WIRE_BYTES || tag < 8 || (more && p[2] >= 0x80) || size > (size_t)(end - p) - head)
+    const unsigned tag = p[0]; /* NOLINT(clang-analyzer-core.NullDereference): p < end */
+    const uint8_t *data = p + 2;
+    size_t size = p[1];
+    if (size >= 0x80)
+        size = (size & 0x7f) | (size_t)*data++ << 7;
+    if ((tag & 0x87) != WIRE_BYTES || tag < 8 || size >= 0x80 << 7 || size > (size_t)(end - data))
         return read_any(s, p, end, f);
-    *f = (struct field){tag >> 3, WIRE_BYTES, p, p + head, p + head + size, size}; /* most: short tags and lengths */
+    *f = (struct field){tag >> 3, WIRE_BYTES, p, data, data + size, size}; /* most: short tags and lengths */
     return true;
 }
 
@@ -325,6 +328,7 @@ form_of(struct scan *s, const ProtobufCMessageDescriptor *m)
         *k = (struct kind){.d = d,
                            .special = sp,
                            .wire = wire_of(d->type),
+                           .at = (int)i,
                            .repeated = d->label == PROTOBUF_C_LABEL_REPEATED,
                            .message = inner,
                            .text = d->type == PROTOBUF_C_TYPE_STRING};
@@ -406,9 +410,9 @@ survey(struct scan *s, const struct form *of, const uint8_t *p, const uint8_t *e
         v->unknown |= !k;
         if (!k)
             continue;
-        struct found *n = &v->found[k - of->kind];
-        bool packed = k->repeated && k->wire != WIRE_BYTES && f.wire == WIRE_BYTES;
-        if (f.wire != k->wire && !packed)
+        struct found *n = &v->found[k->at];
+        const bool packed = f.wire != k->wire;
+        if (packed && !(k->repeated && f.wire == WIRE_BYTES))
             return refuse(s, f.start, arena_printf(s->arena, "field %s has the wrong wire type", k->d->name));
         const struct special *sp = k->special;
         n->bytes += (int64_t)f.size;
