@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* dynamo.h - a recorded program being lowered, shared by dynamo.c and what it is made of: fx.c, spelled.c, group.c,
- * params.c, computed.c, resolve.c, arithmetic.c, casts.c, copies.c, recorded.c, pieces.c. */
+ * params.c, computed.c, resolve.c, arithmetic.c, casts.c, adapters.c, copies.c, recorded.c, pieces.c. */
 #ifndef DYNAMO_H
 #define DYNAMO_H
 
@@ -285,9 +285,12 @@ int casts_operand(struct dynamo *d, const struct group *g, int nth, int slot);
 /* Arguments behind the first, and elements of lists, after the casts that their texts end in. */
 void casts_further(struct dynamo *d, const struct group *g, const char *target, struct arg *args, int n);
 void casts_made(struct lowering *l);
-/* Those that libraries make around what adapts a module, such as LoRA's. */
-void casts_adapted(struct lowering *l);
 int casts_result(struct dynamo *d, const struct group *g, int operand, int slot);
+
+/* ---- adapters.c: casts of PEFT's layers ------------------------------------------------------------------------ */
+
+/* Puts in the casts that a library's source says of what adapts a module. */
+void adapters_cast(struct lowering *l);
 
 /* ---- constants.c: what the exporter folded constants from ------------------------------------------------------- */
 
