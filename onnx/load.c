@@ -355,7 +355,7 @@ unpack_type(struct loader *l, Onnx__ValueInfoProto *p)
         return true;
     const Onnx__ValueInfoProto **lately = &l->lately[scan_lately(t->data, t->len)], *q = *lately;
     struct loader own = {.a = l->file, .e = l->e};
-    const bool same = q && q->type.len == t->len && memcmp(q->type.data, t->data, t->len) == 0;
+    const bool same = q && scan_alike(q->type.data, q->type.len, t->data, t->len);
     p->told = same ? q->told : unpack(&own, &onnx__type_proto__descriptor, t->len, t->data);
     *lately = p;
     return p->told;

@@ -374,7 +374,7 @@ survey_below(struct scan *s, const struct kind *k, const struct field *f, bool *
 {
     struct survey in;
     struct looked *at = k->special->inner ? &s->lately[scan_lately(f->data, f->size)] : NULL;
-    if (at && at->data && at->size == f->size && at->depth == s->depth && memcmp(at->data, f->data, f->size) == 0 &&
+    if (at && at->data && at->depth == s->depth && scan_alike(at->data, at->size, f->data, f->size) &&
         at->messages <= s->most_messages - s->messages) {
         s->messages += at->messages;
         *unknown |= at->unknown;

@@ -27,8 +27,15 @@ scan_lately(const uint8_t *data, size_t size)
 {
     uint64_t word[2] = {0};
     const size_t n = size < sizeof(word) ? size : sizeof(word);
-    memcpy(word, data + size - n, n);
+    if (n) /* data is NULL where there is none */
+        memcpy(word, data + size - n, n);
     return (unsigned)(((word[0] * 31 ^ word[1]) + size) * UINT64_C(0x9e3779b97f4a7c15) >> (64 - LATELY_BITS));
+}
+
+static inline bool
+scan_alike(const uint8_t *a, size_t n, const uint8_t *b, size_t m)
+{
+    return n == m && (!n || memcmp(a, b, n) == 0);
 }
 
 #endif
