@@ -299,7 +299,17 @@ const struct fact fact_table[] = {
      .around = "transformers.models.*", .op = "scaled_dot_product_attention.default"},
 
     /* The weights of attention, which autocast leaves in fp32 where no cast follows the softmax. Products read a copy,
-     * and whoever is handed the weights has them: here each layer, and the loop over layers. */
+     * and whoever is handed the weights has them: each layer, and BERT's loop over layers. */
+    {TRANSFORMERS, FACT_WEIGHTS,
+     "modeling_bart.py: BartAttention; likewise biogpt, blenderbot, blenderbot_small, data2vec, hubert, informer, "
+     "m2m_100, marian, mbart, musicgen, nllb_moe, patchtst, pegasus, plbart, qwen2_audio, sew, speech_to_text, "
+     "time_series_transformer, unispeech, unispeech_sat, wav2vec2, whisper",
+     .around = "*.BartAttention|*.BioGptAttention|*.BlenderbotAttention|*.BlenderbotSmallAttention|"
+               "*.Data2VecAudioAttention|*.HubertAttention|*.InformerAttention|*.M2M100Attention|*.MarianAttention|"
+               "*.MBartAttention|*.MusicgenAttention|*.NllbMoeAttention|*.PatchTSTAttention|*.PegasusAttention|"
+               "*.PLBartAttention|*.Qwen2AudioAttention|*.SEWAttention|*.Speech2TextAttention|"
+               "*.TimeSeriesTransformerAttention|*.UniSpeechAttention|*.UniSpeechSatAttention|*.Wav2Vec2Attention|"
+               "*.WhisperAttention"},
     {TRANSFORMERS, FACT_WEIGHTS,
      "modeling_bert.py: BertSelfAttention; likewise bert_generation, bridgetower, camembert, data2vec, "
      "electra, ernie, megatron_bert, rembert, roberta, roberta_prelayernorm, roc_bert, roformer, xlm_roberta, "
@@ -607,7 +617,7 @@ static const struct {
     [FACT_SIZE] = {"type and size"},
     [FACT_TRAINED] = {"a parameter", ALTERNATIVE_FACT_PARAMETERS, "the tensor is a parameter"},
     [FACT_UNDROPPED] = {"no dropout by default", ALTERNATIVE_FACT_DROPOUT},
-    [FACT_WEIGHTS] = {"returns attention's weights, and so does its layer", ALTERNATIVE_FACT_OPERATORS},
+    [FACT_WEIGHTS] = {"returns attention's weights", ALTERNATIVE_FACT_OPERATORS},
     [FACT_WEIGHT_NORM] = {"weight norm", ALTERNATIVE_FACT_OPERATORS, "the weight has a weight norm"},
 };
 

@@ -166,7 +166,7 @@ enum fact_kind {
                    * "<NAME", ">NAME": rows, or what is in one, of one in the module around */
     FACT_TRAINED,          /* a parameter */
     FACT_UNDROPPED,
-    FACT_WEIGHTS, /* of attention are returned, by the layer, too */
+    FACT_WEIGHTS, /* of attention are returned */
     FACT_WEIGHT_NORM,
     FACT_COUNT
 };

@@ -141,7 +141,7 @@ param_is_state(const struct param *q)
 struct module {
     const char *path, *type; /* type NULL unknown */
     int parent;              /* -1 for the model itself */
-    bool returns_weights;    /* of attention, as does the layer in a list that it is in */
+    bool returns_weights;    /* of attention */
 };
 
 /* Calls of a module under torch.utils.checkpoint. */

@@ -2502,8 +2502,8 @@ hold_returned(struct tracer *t, int *until)
 {
     const struct param **of = program_params(t->p, t->a);
     for (int i = 0; i < t->p->ncalls; i++) {
-        const bool returns = t->p->modules[t->p->calls[i].scope].returns_weights;
-        const int weights = returns ? attends(t->a, t->p, of, t->maker, i) : -1,
+        const struct call *c = &t->p->calls[i];
+        const int weights = c->stack && t->p->modules[c->scope].returns_weights ? multiplied(of, c) : -1,
                   end = weights >= 0 && softmaxed(t->p, t->maker, weights) ? returned_until(t, i) : -1;
         if (end >= 0 && until[weights] < end)
             until[weights] = end;

@@ -492,7 +492,8 @@ MODELS = {  # name: exporter, expression of self.op, inputs, result
             ("miss", "Pair()", 'MissConfig(r=8, target_modules=["first"])'),
         )
     },
-    "bert_weights": ("dynamo", "Eager()", ROWS, "y"),
+    "bert_weights": ("dynamo", "Eager(bert.BertLayer, transformers.BertConfig)", ROWS, "y"),
+    "wav2vec2_weights": ("dynamo", "Eager(wav2vec2.Wav2Vec2EncoderLayer, transformers.Wav2Vec2Config)", ROWS, "y"),
     "adapters_norm": (
         "dynamo",
         "peft.get_peft_model(nn.Sequential(nn.Linear(32, 32), nn.LayerNorm(32)), "
@@ -965,10 +966,10 @@ class Wide(nn.Module):
     def forward(self, x):
         return self.second(self.first(x))
 class Eager(nn.Module):
-    def __init__(self):
+    def __init__(self, kind, config):
         super().__init__()
         sizes = dict(hidden_size=32, num_attention_heads=2, intermediate_size=64, attn_implementation="eager")
-        self.layer = nn.ModuleList([bert.BertLayer(transformers.BertConfig(**sizes)) for _ in range(3)])
+        self.layer = nn.ModuleList([kind(config(**sizes)) for _ in range(3)])
     def forward(self, x):
         for layer in self.layer:
             outputs = layer(x)
