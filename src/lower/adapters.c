@@ -53,22 +53,24 @@ own_statement(const struct adapters *x, int at)
 static struct call *
 cast_like(struct adapters *x, int at, int of, int slot, int like)
 {
-    struct program *p = x->l->p;
-    struct call *c = lower_call(x->l, "aten.to_like", 2);
-    const struct call *next = &p->calls[of];
-    c->node = next->node;
-    c->location = next->location;
-    c->frames = next->frames;
-    c->scope = x->module;
-    c->scopes = NULL; /* a cast stood there before */
-    for (int i = x->first; i <= x->last && !c->scopes; i++)
-        c->scopes = p->calls[i].scope == x->module ? p->calls[i].scopes : NULL;
-    c->stack = own_statement(x, of);
-    c->args[0] = (struct arg){.kind = ARG_SLOT, .i = slot};
-    c->args[1] = (struct arg){.kind = ARG_SLOT, .i = like};
+    const struct program *p = x->l->p;
+    struct call c = {.target = "aten.to_like",
+                     .op = aten_find("aten.to_like"),
+                     .nargs = 2,
+                     .args = NEWN(x->l->a, struct arg, 2),
+                     .rank = -1,
+                     .scope = x->module,
+                     .node = p->calls[of].node,
+                     .location = p->calls[of].location,
+                     .frames = p->calls[of].frames,
+                     .stack = own_statement(x, of)};
+    lower_results(x->l, &c, 1);
+    for (int i = x->first; i <= x->last && !c.scopes; i++)
+        c.scopes = p->calls[i].scope == x->module ? p->calls[i].scopes : NULL;
+    c.args[0] = (struct arg){.kind = ARG_SLOT, .i = slot};
+    c.args[1] = (struct arg){.kind = ARG_SLOT, .i = like};
     struct added *cast = PUSH(x->l->a, x->casts, x->ncasts, x->cap_casts);
-    *cast = (struct added){at, *c};
-    p->ncalls--;
+    *cast = (struct added){at, c};
     return &cast->call;
 }
 

@@ -416,7 +416,8 @@ int resolve_identity(struct dynamo *d, const struct group *g, const char *name, 
 int resolve_written(const struct dynamo *d, int slot);
 /* The slot of an output that the group made, under the name of a call behind it that left no node. */
 int resolve_returned(struct dynamo *d, const struct group *g, const char *name, int tensor);
-/* How many calls of a name's root right behind that one no text of the file has, as the next one's number tells. */
+/* How many calls of a name's root right behind that one no text of the file has, as the next one's number tells; -1
+ * there is no next one. */
 int resolve_left_behind(struct dynamo *d, const char *name);
 /* What changes no number was left out, as a sum of one element is; but PyTorch makes a tensor: a doubt. */
 void resolve_left_out(struct dynamo *d, const struct group *g, const char *name);

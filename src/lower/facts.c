@@ -865,23 +865,23 @@ fact_assume(struct lowering *l)
                            f->library, f->version, told(l, f));
 }
 
-/* The classes of a module and of the nearest one around it that is called. */
 void
-fact_around(struct lowering *l, const char *path, const char **around)
+fact_around(struct lowering *l, const char *path, const char **around, int most)
 {
-    const struct program *p = l->p;
-    int at = lower_module(l, path ? path : "", NULL), up = p->modules[at].parent;
-    while (up >= 0 && !p->modules[up].type) /* a list of modules is never called */
-        up = p->modules[up].parent;
-    around[0] = p->modules[at].type;
-    around[1] = up >= 0 ? p->modules[up].type : NULL;
+    const int own = lower_module(l, path ? path : "", NULL);
+    const struct module *modules = l->p->modules;
+    int n = 1;
+    around[0] = modules[own].type;
+    for (int up = modules[own].parent; up >= 0 && n < most; up = modules[up].parent)
+        if (modules[up].type) /* a list of modules is never called */
+            around[n++] = modules[up].type;
 }
 
 struct place
 fact_place(struct lowering *l, const char *path, const char *op)
 {
     struct place at = {.path = path, .op = op};
-    fact_around(l, path, at.around);
+    fact_around(l, path, at.around, 2);
     return at;
 }
 

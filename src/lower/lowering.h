@@ -163,7 +163,7 @@ enum fact_kind {
     FACT_RESULT_TO_WEIGHT, /* by which its input was multiplied */
     FACT_RETURNS,          /* what it makes in its input's type, or in that of what a module inside makes */
     FACT_SIZE,             /* "int64 1 @NAME": the type, then numbers or the rows of the parameter that ends so;
-                   * "<NAME", ">NAME": rows, or what is in one, of one in the module around */
+                            * "<NAME", ">NAME": rows, or what is in one, of one in the module around */
     FACT_TRAINED,          /* a parameter */
     FACT_UNDROPPED,
     FACT_WEIGHTS, /* of attention are returned */
@@ -203,8 +203,8 @@ void fact_drop(struct lowering *l, const struct fact *f);
 /* States the facts that were used, as assumptions. */
 void fact_assume(struct lowering *l);
 struct place fact_place(struct lowering *l, const char *path, const char *op);
-/* The classes of a module and of the one around it. */
-void fact_around(struct lowering *l, const char *path, const char **around);
+/* The classes of a module and of the nearest ones around it that are called, so many at most. */
+void fact_around(struct lowering *l, const char *path, const char **around, int most);
 
 bool compose_check(struct arena *a); /* every row names framework operators: for tests */
 /* A node that unroll.c made: the file recorded no call for it. */

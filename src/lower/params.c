@@ -832,12 +832,8 @@ params_tie(struct dynamo *d)
 static bool
 has_fact(struct dynamo *d, const struct param *q, enum fact_kind kind)
 {
-    const struct module *modules = d->l->p->modules;
     struct place at = {.path = q->name};
-    int n = 0;
-    for (int m = q->module; m >= 0 && n < COUNT(at.around); m = modules[m].parent)
-        if (modules[m].type)
-            at.around[n++] = modules[m].type;
+    fact_around(d->l, d->l->p->modules[q->module].path, at.around, COUNT(at.around));
     return fact_next(d->l, NULL, 1u << kind, &at);
 }
 

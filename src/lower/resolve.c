@@ -37,7 +37,7 @@ dropout_fact(const struct dynamo *d, const struct group *g, int tensor)
     reader.around[4] = d->l->p->modules[lower_module(d->l, "", NULL)].type;
     reader.line[0] = fx_line_at(d, g->last);
     if (at >= 0) {
-        fact_around(d->l, d->groups[at].path, reader.around + 2);
+        fact_around(d->l, d->groups[at].path, reader.around + 2, 2);
         reader.line[1] = fx_line_at(d, from);
     }
     return fact_next(d->l, NULL, 1u << FACT_UNDROPPED | 1u << FACT_DROPPED, &reader);
@@ -1250,9 +1250,9 @@ resolve_left_behind(struct dynamo *d, const char *name)
     if (!d->told)
         tell_names(d);
     const int most = names_find(d->most, arena_strn(d->l->a, name, root));
-    for (int k = number + 1; k < most && names_find(d->told, name_of(d->l->a, name, root, k)) < 0; k++)
+    while (number + n + 1 < most && names_find(d->told, name_of(d->l->a, name, root, number + n + 1)) < 0)
         n++;
-    return n;
+    return number < most ? n : -1;
 }
 
 int
@@ -1387,17 +1387,8 @@ left_out_behind(struct dynamo *d, const struct call *c)
     if (!root || target_is(c->target, TARGET_VIEWS | TARGET_REORDERS | TARGET_CLONES | TARGET_COPIES) ||
         spelled(c->target, KEEPS_SIZES | SQUARES | CASTS_TO | CASTS | CONVERTS))
         return NULL;
-    if (!d->told)
-        tell_names(d);
-    const int most = names_find(d->most, arena_strn(d->l->a, c->name, root));
-    const char *first = "";
-    for (int k = number + 1; k <= most; k++) {
-        const char *name = name_of(d->l->a, c->name, root, k);
-        if (names_find(d->told, name) >= 0)
-            return first;
-        first = *first ? first : name;
-    }
-    return NULL;
+    const int left = resolve_left_behind(d, c->name);
+    return left < 0 ? NULL : left ? name_of(d->l->a, c->name, root, number + 1) : "";
 }
 
 /* Between which of the calls made so far one of that name ran, as the numbers of its root tell: the last one before it,

@@ -576,6 +576,7 @@ unread_numbers(struct dynamo *d)
     struct names *targets = names_new(a), *named = names_new(a);
     struct counted *counted = NEWN(a, struct counted, p->ncalls + 1);
     int n = 0, *left = NEWN(a, int, p->ncalls + 1);
+    bool any = false;
     for (int i = 0; i < p->ncalls; i++) {
         const struct call *c = &p->calls[i];
         if (!is_counted(c))
@@ -586,18 +587,22 @@ unread_numbers(struct dynamo *d)
             counted[n].target = c->target;
             *at = n++;
         }
-        left[i] = seen && *seen < 0 ? resolve_left_behind(d, c->name) : 0;
+        const int behind = seen && *seen < 0 ? resolve_left_behind(d, c->name) : 0;
+        left[i] = behind > 0 ? behind : 0;
         counted[*at].left += left[i];
         counted[*at].again += !seen || *seen >= 0;
         if (seen)
             *seen = 0;
     }
     for (int i = 0; i < n; i++)
-        if (counted[i].left > counted[i].again)
+        if (counted[i].left > counted[i].again) {
             program_assume(p, ALTERNATIVE_UNREAD,
                            "calls of %s of which the numbers of names alone tell (%d) keep nothing",
                            spelled_bare(counted[i].target), counted[i].left - counted[i].again);
-    for (int i = p->ncalls - 1; i >= 0 && setup_instead(d->l->s, ALTERNATIVE_UNREAD); i--) {
+            any = true;
+        }
+    any = any && setup_instead(d->l->s, ALTERNATIVE_UNREAD);
+    for (int i = p->ncalls - 1; i >= 0 && any; i--) {
         struct counted *of = left[i] ? &counted[names_find(targets, p->calls[i].target)] : NULL;
         for (; of && left[i] && of->left > of->again; left[i]--, of->left--)
             keep_another(d->l, i);
