@@ -461,8 +461,10 @@ in_place(const struct dynamo *d, const struct group *g, const struct call *c, in
         written |= target_named(g->target, overwriting[i].target) && python_calls(line, overwriting[i].function);
     if (written && !(strstr(line, " if ") && strstr(line, " else "))) /* x.sigmoid_() if inplace else ... */
         return true;
-    return may && (written || fact_of(d->l, g->type, FACT_OFTEN_IN_PLACE) || rectifies_out_of_sight(g, line)) &&
-           class_in_place(d, g);
+    const bool often = fact_of(d->l, g->type, FACT_OFTEN_IN_PLACE);
+    if (may && often && python_unnamed_layer(d->l->p, c))
+        return true;
+    return may && (written || often || rectifies_out_of_sight(g, line)) && class_in_place(d, g);
 }
 
 /* ---- calls ------------------------------------------------------------------------------------------------------- */

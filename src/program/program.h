@@ -283,6 +283,9 @@ bool python_writes(const char *line, const char *target);
 int python_times(const char *line, const char *target); /* and how often */
 /* Whether what the line writes for the n-th time, over and over, is the operator in place: "add_(" or "+=". */
 bool python_overwrites(const char *line, const char *target, int n);
+/* Whether a module of PyTorch's own runs the call, and a statement of its own calls that: "self.act(x)", so that who
+ * reads the result must find it in x. */
+bool python_unnamed_layer(const struct program *p, const struct call *c);
 /* Whether both lines call a function of the same name, "torch.tensordot(". */
 bool python_shares(struct arena *a, const char *line, const char *other);
 /* All of a statement, as far as brackets tell. */

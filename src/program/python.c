@@ -137,6 +137,13 @@ read_ends(struct tracer *t)
     }
 }
 
+/* How often the line writes such a call: what a file shows by what is missing is a contiguous(). */
+static int
+times_in_line(const char *line, const char *target)
+{
+    return python_times(line, target_is(target, TARGET_LOST) ? "aten.contiguous.default" : target);
+}
+
 /* Whether calls i to i + size - 1 ran `times` over, and the line did not write them so often. What modules called is
  * behind a bracket of the line; an operator that it writes under another name tells nothing. */
 static bool
@@ -151,7 +158,7 @@ runs_over(const struct tracer *t, int level, int i, int size, int times)
             for (const char *p = text; *p; p++)
                 written += *p == '(';
         else
-            written = python_times(text, t->p->calls[k].target);
+            written = times_in_line(text, t->p->calls[k].target);
         if (written > 0 && count * times > written)
             return true;
     }
@@ -164,7 +171,7 @@ times_run(const struct tracer *t, int level, int i)
 {
     const struct stack *s = &t->stacks[i];
     const char *text = s->at[s->n - 1].src->text, *p;
-    int all = python_times(text, t->p->calls[i].target);
+    int all = times_in_line(text, t->p->calls[i].target);
     for (int l = level; l < s->n - 1; l++) {
         const char *module = path_last(s->at[l].calls);
         int n = 0;
@@ -267,6 +274,15 @@ is_layer(const struct tracer *t, int level, int i)
     return s->n == level + 2 && *s->at[level].calls &&
            python_writes(s->at[level + 1].src->text, t->p->calls[i].target) &&
            !strstr(s->at[level].src->text, " for ") && python_in_torch(t->p->calls[i].stack);
+}
+
+bool
+python_unnamed_layer(const struct program *p, const struct call *c)
+{
+    const struct stack s = stack_read(p, c);
+    const struct source *line = s.n > 1 && python_in_torch(c->stack) ? s.at[s.n - 2].src : NULL;
+    return line && line->whole && !line->nbindings && !line->returns &&
+           syntax_plain_call(line->text, line->text + strlen(line->text), s.at[s.n - 2].calls);
 }
 
 /* Whether the line, of calls i to j - 1, writes this one once and runs it several times. */
@@ -1406,6 +1422,23 @@ element_read(struct tracer *t, int i, int level)
     return len ? syntax_list_before(t->a, arg + 1, arg + 1 + len) : list;
 }
 
+/* The variable that a statement writes in place, "x.tanh_()" and "self.act(x)", whose result has no other name; NULL
+ * none. */
+static const char *
+written_in_place(const struct tracer *t, int i, int level)
+{
+    const struct call *c = &t->p->calls[i];
+    const struct source *line = t->stacks[i].at[level].src;
+    const struct sights *seen = &t->sights[i][level];
+    if (!(c->in_place || target_is(c->target, TARGET_WRITES)) || !c->nargs || c->args[0].kind != ARG_SLOT ||
+        line->returns || !line->whole)
+        return NULL;
+    for (int k = 0; k < seen->n; k++)
+        if (seen->of[k].slot == c->args[0].i)
+            return seen->of[k].name;
+    return NULL;
+}
+
 static int
 held_until(struct tracer *t, int from, int out, int user, const char **by)
 {
@@ -1449,6 +1482,11 @@ held_until(struct tracer *t, int from, int out, int user, const char **by)
             return local_end(t, from, level, list);
         if (syntax_collects(s->at[level].src->text))
             return s->end[level];
+        const char *written = written_in_place(t, from, level);
+        if (written) {
+            *by = arena_str(t->p->arena, written);
+            return local_end(t, from, level, *by);
+        }
         int other = is_part(&s->at[level], &u->at[level]) ? alias_end(t, user, level, by) : -1;
         if (other >= 0)
             return other;

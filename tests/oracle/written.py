@@ -1706,6 +1706,37 @@ PAIR = '{"x": torch.rand(b, 64), "y": torch.rand(b, 64)}'
 IMAGE, FLAT = '{"x": torch.rand(b, 3, 32, 32)}', '{"x": torch.rand(b, 96)}'
 PLACES = '{"x": torch.rand(b, 3, 32, 32), "y": torch.zeros(b, 32, 32, dtype=torch.long)}'
 BOXES = "F.cross_entropy(out[0], targets[0]) + F.smooth_l1_loss(out[1], targets[1])"
+# a loop whose body is one line that copies, and a name bound anew after a statement wrote to it
+TURNED = """
+class M(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.m = nn.Linear(64, 64)
+    def forward(self, x):
+        x = self.m(x)
+        for i in range(2):
+            x = x.transpose(1, 2).contiguous()
+        return x
+"""
+WRITTEN_TO = """
+class M(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.frozen, self.m = nn.Linear(64, 64), nn.Linear(64, 64)
+        self.act = nn.ReLU(inplace=True)
+        self.frozen.requires_grad_(False)
+    def forward(self, x):
+        h = self.frozen(x)
+        h.tanh_()
+        h = torch.add(x, h)
+        y = self.frozen(h)
+        y.add_(1)
+        y = y + h
+        z = self.frozen(y)
+        self.act(z)
+        z = self.frozen(x + z)
+        return self.m(z)
+"""
 CASES = {  # name: (classes, entry, entry of the step where it is another, options, precisions)
     **{n: (FORWARD % text, ROWS, None, [], (*steps.PRECISIONS, "bf16")) for n, text in CASTS.items()},
     **{n: (FORWARD % text, ROWS, None, [], steps.PRECISIONS) for n, text in FURTHER.items()},
@@ -1909,6 +1940,8 @@ CASES = {  # name: (classes, entry, entry of the step where it is another, optio
     },
     "lora_embedding": (ADAPTED_TABLE, entry(TEXT, "ids(b, 16)", CLASSES), None, [], steps.PRECISIONS),
     "lora_sliced": (SLICED, ROWS, None, [], ("fp32",)),
+    "turned_over": (TURNED, entry(X, "None", "out.sum()"), None, ["--loss=sum"], ("fp32",)),
+    "written_to": (WRITTEN_TO, ROWS, None, ["--freeze=frozen.*"], ("fp32",)),
     "forward_direct": (DIRECT, ROWS, None, [], steps.PRECISIONS),
     "lora_half": (ADAPTERS % (".to(torch.bfloat16)", ""), HALF, None, ["--train=*lora_*"], ("fp32",)),
 }
