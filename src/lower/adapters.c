@@ -21,10 +21,7 @@ struct adapters {
     int module, first, last;    /* of the run: the adapter, its calls */
     int given, made;            /* slots: what the run reads and makes; -1 not known */
     int ncasts, cap_casts;
-    struct added {
-        int at; /* call that it runs before */
-        struct call call;
-    } * casts;
+    struct added *casts;
 };
 
 static bool
@@ -69,8 +66,9 @@ cast_like(struct adapters *x, int at, int of, int slot, int like)
         c.scopes = p->calls[i].scope == x->module ? p->calls[i].scopes : NULL;
     c.args[0] = (struct arg){.kind = ARG_SLOT, .i = slot};
     c.args[1] = (struct arg){.kind = ARG_SLOT, .i = like};
+    const int turn = -x->ncasts; /* the last call is found first */
     struct added *cast = PUSH(x->l->a, x->casts, x->ncasts, x->cap_casts);
-    *cast = (struct added){at, c};
+    *cast = (struct added){at, turn, c};
     return &cast->call;
 }
 
@@ -164,23 +162,6 @@ fact_about(struct lowering *l, const char *type, enum fact_kind kind)
     return type ? fact_next(l, NULL, 1u << kind, &(struct place){.around = {type}}) : NULL;
 }
 
-/* Puts the casts, the last of which come first, where they run. */
-static void
-insert(struct adapters *x)
-{
-    struct program *p = x->l->p;
-    const int ncalls = p->ncalls, n = x->ncasts;
-    for (int i = 0; i < n; i++)
-        *PUSH(x->l->a, p->calls, p->ncalls, p->cap_calls) = x->casts[i].call;
-    struct call *to = p->calls + p->ncalls;
-    for (int i = ncalls, k = 0; i >= 0; i--) {
-        if (i < ncalls)
-            *--to = p->calls[i];
-        for (; k < n && x->casts[k].at == i; k++)
-            *--to = x->casts[k].call;
-    }
-}
-
 void
 adapters_cast(struct lowering *l)
 {
@@ -217,6 +198,6 @@ adapters_cast(struct lowering *l)
         if (fact_about(l, type, FACT_ADAPTS))
             adapt(&x);
     }
-    insert(&x);
+    lower_insert(l, x.casts, x.ncasts);
     arena_free(own);
 }

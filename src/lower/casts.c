@@ -396,6 +396,87 @@ casts_result(struct dynamo *d, const struct group *g, int operand, int slot)
     return same && operand >= 0 ? stated(d, group_cast_like(d, g, slot, operand), stack, out) : slot;
 }
 
+static struct call
+cast_of(struct lowering *l, const struct given_cast *of, const char *target, int slot, struct arg to)
+{
+    const struct call *by = &l->p->calls[of->first];
+    struct call c = {.target = target,
+                     .op = aten_find(target),
+                     .nargs = 2,
+                     .args = NEWN(l->a, struct arg, 2),
+                     .rank = -1,
+                     .scope = of->scope,
+                     .scopes = by->scopes,
+                     .node = by->node,
+                     .location = by->location,
+                     .frames = by->frames,
+                     .stack = of->stack};
+    lower_results(l, &c, 1);
+    c.args[0] = (struct arg){.kind = ARG_SLOT, .i = slot};
+    c.args[1] = to;
+    return c;
+}
+
+/* Lets the calls read another slot, but for the type that a ".type_as(x)" behind them reads. */
+static void
+give(struct program *p, const struct given_cast *of, int slot, int cast)
+{
+    const bool goes_back = of->on_line && of->behind && starts_with(of->behind, ".type_as(");
+    int read;
+    for (int i = of->first; i <= of->last; i++)
+        for (struct call_reads r = {.call = &p->calls[i]}; (read = next_read(&r)) >= 0;)
+            if (read == slot && !(r.arg == 1 && target_named(p->calls[i].target, "to_like") &&
+                                  (goes_back || (of->on_line && i == of->last))))
+                r.at->i = cast;
+}
+
+/* Whether the line takes the result back to the type of what it gave: "self.norm(x.float()).to(x.dtype)". */
+static bool
+takes_back(const struct given_cast *of, const struct call *last)
+{
+    struct around w = {.operand = NULL};
+    if (of->behind && !target_named(last->target, "to_like"))
+        read_like(of->behind, &w);
+    const char *rest = w.like ? closing(w.like, false) : "";
+    return w.like_len == of->len && w.like && strncmp(w.like, of->of, of->len) == 0 && last->nouts == 1 &&
+           (!of->on_line || strcmp(rest, ")") == 0);
+}
+
+/* What the last call makes is what the cast makes then. */
+static struct call
+cast_back(struct lowering *l, const struct given_cast *of, int slot)
+{
+    struct call *last = &l->p->calls[of->last],
+                c = cast_of(l, of, "aten.to_like", last->outs[0], (struct arg){.kind = ARG_SLOT, .i = slot});
+    const int made = last->outs[0];
+    c.args[0].i = last->outs[0] = c.outs[0];
+    c.outs[0] = made;
+    return c;
+}
+
+void
+casts_given(struct lowering *l)
+{
+    struct program *p = l->p;
+    struct given_cast *given = NULL;
+    const int n = python_given(p, l->a, ends_in_cast, &given);
+    struct added *casts = NEWN(l->a, struct added, 2 * n + 1);
+    int ncasts = 0, *cast = NEWN(l->a, int, n + 1);
+    for (int k = 0; k < n; k++) {
+        const struct given_cast *of = &given[k];
+        int slot = of->slot;
+        for (int j = 0; j < k; j++) /* of a frame around it */
+            slot = given[j].slot == of->slot && given[j].last >= of->first ? cast[j] : slot;
+        const struct call c = cast_of(l, of, "aten.to.dtype", slot, DTYPE(DT_FLOAT));
+        casts[ncasts++] = (struct added){.at = of->first, .turn = n + k, .call = c};
+        cast[k] = c.outs[0];
+        give(p, of, slot, cast[k]);
+        if (takes_back(of, &p->calls[of->last]))
+            casts[ncasts++] = (struct added){.at = of->last + 1, .turn = n - 1 - k, .call = cast_back(l, of, slot)};
+    }
+    lower_insert(l, casts, ncasts);
+}
+
 /* Functions that draw numbers of the type of their argument, whose own lines no file has. */
 static const struct {
     const char *name, *source;

@@ -297,3 +297,29 @@ lower_grows(const struct call *c, bool *grows)
         grows[c->outs[k]] = reads && (!c->op || c->op->grad);
     return reads;
 }
+
+static int
+by_place(const void *a, const void *b)
+{
+    const struct added *x = a, *y = b;
+    return x->at != y->at ? (x->at > y->at) - (x->at < y->at) : (x->turn > y->turn) - (x->turn < y->turn);
+}
+
+void
+lower_insert(struct lowering *l, struct added *added, int n)
+{
+    struct program *p = l->p;
+    const int ncalls = p->ncalls;
+    if (!n)
+        return;
+    qsort(added, (size_t)n, sizeof(*added), by_place);
+    for (int i = 0; i < n; i++)
+        *PUSH(l->a, p->calls, p->ncalls, p->cap_calls) = added[i].call;
+    struct call *to = p->calls + p->ncalls;
+    for (int i = ncalls, k = n - 1; i >= 0; i--) {
+        if (i < ncalls)
+            *--to = p->calls[i];
+        for (; k >= 0 && added[k].at == i; k--)
+            *--to = added[k].call;
+    }
+}

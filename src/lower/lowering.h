@@ -54,6 +54,12 @@ bool lower_overwrites(struct lowering *l, const char *target);
 
 /* It writes over its first argument: the operator's own row for that, where it has one. */
 void lower_in_place(struct lowering *l, struct call *c);
+/* Calls to put among the program's, each before call `at` of these, and by turns where several are. */
+struct added {
+    int at, turn;
+    struct call call;
+};
+void lower_insert(struct lowering *l, struct added *added, int n);
 
 /* "layer1.0.conv1" of the node "/layer1/layer1.0/conv1/Conv". */
 const char *lower_node_module(struct arena *a, const struct node *n);

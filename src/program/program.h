@@ -251,6 +251,18 @@ int python_gives(const char *line, const char *name, int k, const char *keyword)
 /* The slot that a name of the traced program holds where the call runs, among those made before it; -1 none that a line
  * was seen to bind. */
 int python_named(const struct program *p, const struct call *c, const char *name);
+/* What a line gives a function or module in fp32, "self._norm(x.float())": calls first to last are that's, and read the
+ * slot; the line's stack and module; "x" of its text, and what stands behind the brackets, NULL it is not on the line;
+ * whether they stand on the line themselves, as those of a function do. They come by their first call. */
+struct given_cast {
+    int first, last, slot, scope;
+    const char *stack, *of, *behind;
+    size_t len;
+    bool on_line;
+};
+/* The length of the cast to fp32 with which an expression ends; 0 none. */
+typedef size_t cast_length(const char *begin, const char *end);
+int python_given(const struct program *p, struct arena *a, cast_length *cast, struct given_cast **found);
 /* Per call the slot that the variable of that name holds in its function, as the lines there tell; -1 they don't. Names
  * are per call, NULL none, "" the tensor that a function is given which the line calls. */
 int *python_meant(const struct program *p, struct arena *a, const char *const *names);

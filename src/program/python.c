@@ -515,7 +515,7 @@ see_names(struct tracer *t, int i, struct sights *seen)
 }
 
 /* "self.layer(x)": the variable is what the first call of the module, call i, reads of what was made before; that of
- * "self.layer(x.float())" too, where it left no call. */
+ * "self.layer(x.float())" too, where the cast left no call, or what that reads. */
 static void
 see_argument(struct tracer *t, int i, int level, struct sights *seen)
 {
@@ -528,13 +528,19 @@ see_argument(struct tracer *t, int i, int level, struct sights *seen)
     if (!arg || python_calls(arg, module) || !(len = syntax_variable(arg)) || *syntax_behind_call(arg + len) != ')')
         return;
     for (struct call_reads r = {&t->p->calls[i]}; (slot = next_read(&r)) >= 0;) {
-        const int from = t->maker[slot];
+        const struct arg *read = r.at;
+        int from = t->maker[slot];
+        if (from >= 0 && arg[len] == '.' && target_named(t->p->calls[from].target, "to") &&
+            t->stacks[from].n == level + 1 && stack_shares(&t->stacks[from], level, s)) {
+            read = &t->p->calls[from].args[0];
+            from = t->maker[slot = (int)read->i];
+        }
         if (from < 0 || (given && slot == given->i))
             continue;
         if (from > i || given || t->stacks[from].borrowed || target_is(t->p->calls[from].target, TARGET_COPIES) ||
             (arg[len] == '.' && stack_shares(&t->stacks[from], level, s)))
             return;
-        given = r.at;
+        given = read;
     }
     if (given)
         see(t, seen, arg, len, given);
@@ -569,7 +575,9 @@ read_sights(struct tracer *t)
             t->object[c->outs[0]] = t->object[c->args[0].i];
         const int n = c->anew || viewed_before(t, i) ? 0 : t->stacks[i].n;
         t->sights[i] = NEWN(t->a, struct sights, t->stacks[i].n + 1);
-        for (int level = i ? stack_parting(&t->stacks[i - 1], &t->stacks[i]) : 0; level < n - 1; level++)
+        const int parting = i ? stack_parting(&t->stacks[i - 1], &t->stacks[i]) : 0;
+        const bool given = parting && t->stacks[i - 1].n == parting && target_named(c[-1].target, "to");
+        for (int level = parting - given; level < n - 1; level++) /* a cast of what the line gives may be before it */
             see_argument(t, i, level, &t->sights[i][level]);
         if (n)
             see_names(t, i, &t->sights[i][n - 1]);

@@ -128,6 +128,7 @@ read_spot(struct frames *f, const char *frame, const char *end)
     spot.src = syntax_keep(f->a, arena_strn(f->a, text, (size_t)(end - text)));
     spot.library = strstr(function, "site-packages/");
     spot.traced = is_traced(frame);
+    spot.widens = strstr(spot.src->text, "float") != NULL;
     spot.states = strstr(spot.src->text, "output_hidden_states=True") || strstr(spot.src->text, ".hidden_states");
     spot.function = place_number(f, function);
     return (struct code){spot, function};

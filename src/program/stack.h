@@ -13,6 +13,7 @@ struct spot {            /* a frame of a call */
     const char *calls; /* the module that it calls there; "" none */
     bool library;      /* its file is an installed package's */
     bool traced;       /* it is a line of a traced graph's code */
+    bool widens;       /* the line may cast to fp32 */
     bool states;       /* the line takes what lies between a module's layers */
 };
 

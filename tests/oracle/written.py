@@ -1706,6 +1706,37 @@ PAIR = '{"x": torch.rand(b, 64), "y": torch.rand(b, 64)}'
 IMAGE, FLAT = '{"x": torch.rand(b, 3, 32, 32)}', '{"x": torch.rand(b, 96)}'
 PLACES = '{"x": torch.rand(b, 3, 32, 32), "y": torch.zeros(b, 32, 32, dtype=torch.long)}'
 BOXES = "F.cross_entropy(out[0], targets[0]) + F.smooth_l1_loss(out[1], targets[1])"
+# what a line gives functions and modules of its own in fp32
+GIVEN = """
+def rms(x, eps):
+    return x * torch.rsqrt(x.pow(2).mean(-1, keepdim=True) + eps)
+class Norm(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.weight = nn.Parameter(torch.ones(256))
+    def forward(self, x):
+        m = x.mean(-1, keepdim=True)
+        v = (x - m).pow(2).mean(-1, keepdim=True)
+        return (x - m) / torch.sqrt(v + 1e-5) * self.weight
+class M(B):
+    def __init__(self):
+        super().__init__()
+        self.weight = nn.Parameter(torch.ones(256))
+        self.norm = Norm()
+    def _norm(self, x):
+        return x * torch.rsqrt(x.pow(2).mean(-1, keepdim=True) + 1e-5)
+    def forward(self, x):
+        h = self.a(x)
+        %s
+        return self.b(p)
+"""
+GIVES = {
+    "method": "h = self._norm(h.float()).type_as(h)\n        p = h * self.weight",
+    "function": "p = rms(h.float(), 1e-5).to(h.dtype)",
+    "module": "p = self.norm(h.float()).type_as(h)",
+    "module_back": "p = self.norm(h.float()).to(h.dtype) * h",
+    "keyword": "q = self.norm(x=h.to(torch.float32)) + 1\n        p = q.relu()",
+}
 # a loop whose body is one line that copies, and a name bound anew after a statement wrote to it
 TURNED = """
 class M(nn.Module):
@@ -1940,6 +1971,10 @@ CASES = {  # name: (classes, entry, entry of the step where it is another, optio
     },
     "lora_embedding": (ADAPTED_TABLE, entry(TEXT, "ids(b, 16)", CLASSES), None, [], steps.PRECISIONS),
     "lora_sliced": (SLICED, ROWS, None, [], ("fp32",)),
+    **{
+        f"given_{n}": (GIVEN % how, entry(X, "None", "out.sum()"), None, ["--loss=sum"], steps.PRECISIONS)
+        for n, how in GIVES.items()
+    },
     "turned_over": (TURNED, entry(X, "None", "out.sum()"), None, ["--loss=sum"], ("fp32",)),
     "written_to": (WRITTEN_TO, ROWS, None, ["--freeze=frozen.*"], ("fp32",)),
     "forward_direct": (DIRECT, ROWS, None, [], steps.PRECISIONS),
