@@ -426,6 +426,20 @@ static const struct {
     {"_canonical_mask", "masked_fill", "torch/nn/functional.py"},
 };
 
+/* What adds to a tensor of zeros: functions whose lines a file does not have make these for that alone. */
+static const char *const accumulating[] = {"scatter_add", "index_add", "scatter_reduce", "index_put"};
+
+static bool
+accumulates_out_of_sight(const struct dynamo *d, const struct group *g, const struct call *c, const char *line)
+{
+    bool adds = false, seen = !*line || !python_complete(line);
+    for (int i = 0; i < COUNT(accumulating); i++) {
+        adds |= target_named(g->target, accumulating[i]);
+        seen |= python_writes(line, accumulating[i]);
+    }
+    return adds && !seen && made_of_nothing(d, c);
+}
+
 /* Whether a function that the line calls runs F.relu, and may say "inplace=True" in a line that the file has not. */
 static bool
 rectifies_out_of_sight(const struct group *g, const char *line)
@@ -461,6 +475,10 @@ in_place(const struct dynamo *d, const struct group *g, const struct call *c, in
         written |= target_named(g->target, overwriting[i].target) && python_calls(line, overwriting[i].function);
     if (written && !(strstr(line, " if ") && strstr(line, " else "))) /* x.sigmoid_() if inplace else ... */
         return true;
+    if (accumulates_out_of_sight(d, g, c, line)) {
+        program_assume(d->l->p, ALTERNATIVE_INPLACE, "functions add to the zeros that they make in place");
+        return true;
+    }
     const bool often = fact_of(d->l, g->type, FACT_OFTEN_IN_PLACE);
     if (may && often && python_unnamed_layer(d->l->p, c))
         return true;

@@ -192,6 +192,13 @@ part_of_round(const struct tracer *t, int level, int i, int size)
     return times_run(t, level, i) > n;
 }
 
+/* The module that the line at that level calls there; "" none, or a call without lines. */
+static const char *
+called_at(const struct tracer *t, int level, int i)
+{
+    return t->stacks[i].n > level ? t->stacks[i].at[level].calls : "";
+}
+
 static bool
 is_last(const char *path, const char *name, size_t n)
 {
@@ -208,7 +215,7 @@ calls_method(const struct tracer *t, int level, int i, int j)
     for (const char *p = t->stacks[i].at[level].src->text; (p = syntax_next_own_call(p, &n)); p += n) {
         bool module = false;
         for (int k = i; k < j && !module; k++)
-            module = is_last(t->stacks[k].at[level].calls, p, n);
+            module = is_last(called_at(t, level, k), p, n);
         if (!module)
             return true;
     }
@@ -244,7 +251,7 @@ find_modules(struct tracer *t, int level, int i, int j)
     const char *module = "";
     bool lists = false;
     for (int k = i; k < j; k++) {
-        const char *calls = t->stacks[k].at[level].calls;
+        const char *calls = called_at(t, level, k);
         modules += *calls && strcmp(calls, module) != 0;
         module = *calls ? calls : module;
     }
@@ -254,9 +261,9 @@ find_modules(struct tracer *t, int level, int i, int j)
         strstr(s->src->text, " for ") || calls_method(t, level, i, j))
         return false;
     for (int k = i; k < j && !lists; k++)
-        lists = path_number(s->calls, t->stacks[k].at[level].calls) != NULL;
+        lists = path_number(s->calls, called_at(t, level, k)) != NULL;
     for (int k = i, first = i; k < j; k++) {
-        const char *calls = t->stacks[k].at[level].calls, *next = k + 1 < j ? t->stacks[k + 1].at[level].calls : "";
+        const char *calls = called_at(t, level, k), *next = k + 1 < j ? called_at(t, level, k + 1) : "";
         module = *calls ? calls : module;
         if (k + 1 < j && (!*next || strcmp(next, module) == 0 || (lists && !path_number(s->calls, next))))
             continue;
@@ -374,8 +381,12 @@ read_rounds(struct tracer *t)
     }
     for (int level = 0; level < deepest && t->steps < limit(LIMIT_FRAMES); level++)
         for (int i = 0, j; i < t->p->ncalls; i = j) {
-            for (j = i + 1; j < t->p->ncalls && stack_shares(&t->stacks[i], level, &t->stacks[j]); j++)
-                t->steps++;
+            j = i + 1;
+            for (int k = j; k < t->p->ncalls && t->stacks[i].n; k++, t->steps++)
+                if (stack_shares(&t->stacks[i], level, &t->stacks[k]))
+                    j = k + 1;
+                else if (t->stacks[k].n && !t->stacks[k].borrowed) /* what has no lines is of none */
+                    break;
             if (j - i > 1)
                 find_rounds(t, level, i, j);
         }
@@ -606,8 +617,8 @@ line_end(struct tracer *t, int level, int i, int end)
     if (known && *known >= 0)
         return *known;
     for (int k = i + 1; k <= end; k++) {
-        const struct spot *o = t->stacks[k].n ? &t->stacks[k].at[level] : NULL;
-        if (o && t->stacks[k].n <= level)
+        const struct spot *o = t->stacks[k].n > level ? &t->stacks[k].at[level] : NULL;
+        if (!o && t->stacks[k].n && !t->stacks[k].borrowed)
             break;
         if (!o || o->line == s->line)
             i = k;

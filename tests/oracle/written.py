@@ -1706,6 +1706,46 @@ PAIR = '{"x": torch.rand(b, 64), "y": torch.rand(b, 64)}'
 IMAGE, FLAT = '{"x": torch.rand(b, 3, 32, 32)}', '{"x": torch.rand(b, 96)}'
 PLACES = '{"x": torch.rand(b, 3, 32, 32), "y": torch.zeros(b, 32, 32, dtype=torch.long)}'
 BOXES = "F.cross_entropy(out[0], targets[0]) + F.smooth_l1_loss(out[1], targets[1])"
+# a dictionary that blocks hand on, and sums that a function of no module makes
+HANDED_ON = """
+def take(h, at):
+    return torch.gather(h, 1, at.unsqueeze(-1).expand(-1, -1, h.shape[-1]))
+def total(e, at, n):
+    out = torch.zeros(e.shape[0], n, e.shape[-1], dtype=e.dtype, device=e.device)
+    return out.scatter_add_(1, at.unsqueeze(-1).expand_as(e), e)
+class Edges(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.net = nn.Sequential(nn.Linear(192, 64), nn.ReLU(), nn.Linear(64, 64))
+    def forward(self, graph):
+        there, back = graph['there'], graph['back']
+        both = torch.cat([take(graph['x'], there), take(graph['x'], back), graph['e']], dim=-1)
+        return {**graph, 'e': self.net(both)}
+class Nodes(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.net = nn.Sequential(nn.Linear(128, 64), nn.ReLU(), nn.Linear(64, 64))
+    def forward(self, graph):
+        sums = total(graph['e'], graph['back'], graph['x'].shape[1])
+        return {**graph, 'x': self.net(torch.cat([graph['x'], sums], dim=-1))}
+class Both(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.edges, self.nodes = Edges(), Nodes()
+    def forward(self, graph):
+        last = graph
+        graph = self.nodes(self.edges(graph))
+        return {**graph, 'x': last['x'] + graph['x'], 'e': last['e'] + graph['e']}
+class M(B):
+    def __init__(self):
+        super().__init__()
+        self.blocks = nn.ModuleList([Both() for _ in range(3)])
+    def forward(self, x, there, back):
+        graph = dict(x=self.b(torch.tanh(self.a(x))), e=take(x, there) - take(x, back), there=there, back=back)
+        for block in self.blocks:
+            graph = block(graph)
+        return graph['x'] + graph['e'].mean()
+"""
 # what a line gives functions and modules of its own in fp32
 GIVEN = """
 def rms(x, eps):
@@ -1971,6 +2011,13 @@ CASES = {  # name: (classes, entry, entry of the step where it is another, optio
     },
     "lora_embedding": (ADAPTED_TABLE, entry(TEXT, "ids(b, 16)", CLASSES), None, [], steps.PRECISIONS),
     "lora_sliced": (SLICED, ROWS, None, [], ("fp32",)),
+    "handed_on": (
+        HANDED_ON,
+        entry('{"x": torch.rand(b, 8, 64), "there": ids(b, 20), "back": ids(b, 20)}', "None", "out.sum()"),
+        None,
+        ["--loss=sum"],
+        ("fp32",),
+    ),
     **{
         f"given_{n}": (GIVEN % how, entry(X, "None", "out.sum()"), None, ["--loss=sum"], steps.PRECISIONS)
         for n, how in GIVES.items()
