@@ -61,6 +61,7 @@ static const struct {
     void (*change)(struct setup *s);
     bool runs;  /* it changes how the program runs, not what the program is */
     bool names; /* likewise, by nothing but how long its names hold */
+    bool casts; /* by nothing but casts that an export left out: which did nothing to the types that it had */
     bool open;  /* neither is the usual one: where the alternative moves the peak by more than OPEN, it is a doubt */
     const char *what;    /* is open, in a word */
     const char *settles; /* says which it is */
@@ -203,6 +204,7 @@ static const struct {
                           .what = "gradient",
                           .settles = "a file of memlint.export says which",
                           .sure = SURE_UPDATE},
+    [ALTERNATIVE_FACT_CASTS] = {.casts = true},
     [ALTERNATIVE_TRACED] = {.names = true,
                             .open = true,
                             .what = "locals",
@@ -239,6 +241,21 @@ measure_names(const struct study *x, int64_t peak, const struct setup *s)
     return effect;
 }
 
+/* Whether all numbers with a fraction are of one type, so that a cast from one to another is the tensor that it casts.
+ */
+static bool
+has_one_type(const struct step *st)
+{
+    enum dtype one = DT_UNDEFINED;
+    for (int i = 0; i < st->m->nst; i++) {
+        const enum dtype t = st->m->st[i]->dtype;
+        if (dtypes[t].is_float && one && t != one)
+            return false;
+        one = dtypes[t].is_float ? t : one;
+    }
+    return true;
+}
+
 /* The i-th of all; what was assumed twice has one alternative. */
 static void
 measure_one(const struct study *x, int64_t peak, struct assumption *all, int i)
@@ -251,6 +268,10 @@ measure_one(const struct study *x, int64_t peak, struct assumption *all, int i)
             q->measured = true;
             return;
         }
+    if (rows[q->alternative].casts && has_one_type(x->st)) {
+        q->measured = true;
+        return;
+    }
     s.unreserved = true;
     bool asked = s.parallel || rows[q->alternative].change || x->p->asked >> q->alternative & 1;
     if (rows[q->alternative].change)
