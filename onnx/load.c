@@ -577,16 +577,19 @@ load_node(struct loader *l, const Onnx__NodeProto *p, struct graph *g)
             return false;
     static const struct {
         const char *key;
-        size_t field;
+        size_t field, own; /* own: where scan.c has put it */
     } keys[] = {
-        {"pkg.torch.onnx.fx_node", offsetof(struct node, fx)},
-        {"pkg.torch.onnx.name_scopes", offsetof(struct node, scopes)},
-        {"pkg.torch.onnx.class_hierarchy", offsetof(struct node, classes)},
-        {"pkg.torch.onnx.stack_trace", offsetof(struct node, stack)},
-        {"pkg.onnxscript.rewriter.rule_name", offsetof(struct node, rules)},
+        {"pkg.torch.onnx.fx_node", offsetof(struct node, fx), offsetof(Onnx__NodeProto, fx_node)},
+        {"pkg.torch.onnx.name_scopes", offsetof(struct node, scopes), offsetof(Onnx__NodeProto, name_scopes)},
+        {"pkg.torch.onnx.class_hierarchy", offsetof(struct node, classes), offsetof(Onnx__NodeProto, class_hierarchy)},
+        {"pkg.torch.onnx.stack_trace", offsetof(struct node, stack), offsetof(Onnx__NodeProto, stack_trace)},
+        {"pkg.onnxscript.rewriter.rule_name", offsetof(struct node, rules), offsetof(Onnx__NodeProto, rule_name)},
     };
-    for (int i = 0; i < COUNT(keys) && p->n_metadata_props; i++)
-        *(const char **)((char *)n + keys[i].field) = property(p->n_metadata_props, p->metadata_props, keys[i].key);
+    for (int i = 0; i < COUNT(keys); i++) {
+        const char *own = *(char *const *)((const char *)p + keys[i].own);
+        *(const char **)((char *)n + keys[i].field) =
+            own ? own : property(p->n_metadata_props, p->metadata_props, keys[i].key);
+    }
     return true;
 }
 

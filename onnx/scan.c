@@ -41,7 +41,12 @@ enum {
     OWN_FIELDS = 100000, /* and of memlint's own */
     DATA_BYTES = 100001,
     DATA_DROPPED = 100002,
-    DROPPED_COUNT = 100001
+    DROPPED_COUNT = 100001,
+    FX_NODE = 100001,
+    NAME_SCOPES,
+    CLASS_HIERARCHY,
+    STACK_TRACE,
+    RULE_NAME
 };
 
 enum payload { PLAIN, TENSOR_DATA, ATTRIBUTE_DATA, BLOB };
@@ -468,20 +473,49 @@ put_varint(struct scan *s, uint64_t v)
     put(s, b, n);
 }
 
-/* Keys of properties that nobody reads. */
-static const char *const unread[] = {"namespace"};
+/* Properties that most nodes have: one that nobody reads, and those whose values become fields of the node, which
+ * protobuf-c unpacks without a message and a key for each. */
+static const struct property {
+    const char *key;
+    size_t n;    /* letters */
+    uint32_t id; /* of the field, 0: none */
+} properties[] = {
+    {"namespace", 9, 0},
+    {"pkg.torch.onnx.fx_node", 22, FX_NODE},
+    {"pkg.torch.onnx.name_scopes", 26, NAME_SCOPES},
+    {"pkg.torch.onnx.class_hierarchy", 30, CLASS_HIERARCHY},
+    {"pkg.torch.onnx.stack_trace", 26, STACK_TRACE},
+    {"pkg.onnxscript.rewriter.rule_name", 33, RULE_NAME},
+};
 
-/* Whether a message is such a property; its key stands first. */
+/* Whether behind a key there is one value and nothing else. */
 static bool
-is_unread(const struct form *of, const struct field *f)
+is_value(const uint8_t *p, const uint8_t *end)
 {
-    bool is = false;
-    for (int i = 0; i < COUNT(unread) && of->message == &onnx__string_string_entry_proto__descriptor; i++) {
-        const size_t n = strlen(unread[i]);
-        is |= f->size > n + 2 && f->data[0] == (1 << 3 | WIRE_BYTES) && f->data[1] == n &&
-              memcmp(f->data + 2, unread[i], n) == 0;
+    uint64_t size = 0;
+    if (p == end || *p++ != (2 << 3 | WIRE_BYTES))
+        return false;
+    for (int shift = 0; p < end && shift < 28; shift += 7) {
+        size |= (uint64_t)(*p & 0x7f) << shift;
+        if (*p++ < 0x80)
+            return size == (uint64_t)(end - p);
     }
-    return is;
+    return false;
+}
+
+/* Which of them field f of a message is, whose key stands first; NULL none. */
+static const struct property *
+property_of(const ProtobufCMessageDescriptor *m, const struct field *f)
+{
+    const uint8_t *key = f->data + 2;
+    if (f->size < 2 || f->data[0] != (1 << 3 | WIRE_BYTES))
+        return NULL;
+    for (int i = 0; i < COUNT(properties); i++) {
+        const struct property *q = &properties[i];
+        if (f->data[1] == q->n && f->size > q->n + 2 && memcmp(key, q->key, q->n) == 0)
+            return !q->id || (m == &onnx__node_proto__descriptor && is_value(key + q->n, f->next)) ? q : NULL;
+    }
+    return NULL;
 }
 
 /* id: of the field that has the message, of which v was found; 0: it is the whole file. */
@@ -495,6 +529,7 @@ copy(struct scan *s, const struct form *of, const struct survey *v, uint32_t id,
     if (id)
         put(s, "\x80\x80\x80\x80", 5);
     const uint8_t *from = p; /* what is written next */
+    unsigned moved = 0;      /* properties that are fields now: the first with a key counts */
     struct field f = {.next = p};
     for (; p < end; p = f.next) {
         if (!read_field(s, p, end, &f))
@@ -510,12 +545,18 @@ copy(struct scan *s, const struct form *of, const struct survey *v, uint32_t id,
             s->names[s->depth++] = k->d->name;
         if (message && of->drops && !survey(s, inner, f.data, f.next, &in))
             return false;
-        const bool written = keep && !(message && is_unread(inner, &f));
-        if (!written || (message && (inner->drops || below->unknown))) {
+        const bool pair = message && inner->message == &onnx__string_string_entry_proto__descriptor;
+        const struct property *q = pair ? property_of(m, &f) : NULL;
+        if (!keep || q || (message && (inner->drops || below->unknown))) {
             put(s, from, (size_t)(f.start - from));
             from = f.next;
-            if (written && message && !copy(s, inner, below, f.id, f.data, f.next))
+            if (q && q->id && !(moved >> (q - properties) & 1)) {
+                moved |= 1u << (q - properties);
+                put_varint(s, (uint64_t)q->id << 3 | WIRE_BYTES);
+                from = f.data + q->n + 3; /* the value's length */
+            } else if (keep && message && !q && !copy(s, inner, below, f.id, f.data, f.next)) {
                 return false;
+            }
         }
         s->depth -= message;
     }
