@@ -50,7 +50,7 @@ struct rule {
     } edits;
     enum { MODEL, OPTIMIZER /* which it makes */, FORWARD, BEHIND } turn; /* of its Python in a script */
     bool (*applies)(struct advice *x);                                    /* NULL: where the edit finds a place */
-    int64_t (*least)(struct advice *x);                                   /* no edit peaks below; NULL nobody knows */
+    int64_t (*least)(struct advice *x, const struct edit *e);             /* no edit peaks below; NULL nobody knows */
     void (*edit)(struct edit *e);
     const char *(*message)(struct advice *x, const struct edit *e, const struct measured *after);
     const char *(*how)(struct advice *x, const struct edit *e);
@@ -350,8 +350,9 @@ to_del(struct edit *e)
 
 /* In the backward pass the last step's output and loss are gone, and this one's are there in any case. */
 static int64_t
-least_del(struct advice *x)
+least_del(struct advice *x, const struct edit *e)
 {
+    (void)e;
     const struct step *st = x->s->st;
     const struct live *l = live_run(st);
     int64_t bytes = 0;
@@ -689,6 +690,31 @@ say_narrow_table(struct advice *x, const struct edit *e, const struct measured *
 {
     return arena_printf(x->a, "%s is %s columns wide; with %d and a projection to the old width the peak is %s",
                         quoted(x, e->what), count_text(x->a, e->size), NARROW, peak(x, m));
+}
+
+/* A step with tables that have fewer entries holds all else that this one holds at its peak. What may have another size
+ * then: the tables, their gradients, states and what these are computed with have as many elements, states that are
+ * compressed fewer bytes than that, and workspaces may be anything. */
+static int64_t
+least_tables(struct advice *x, const struct edit *e)
+{
+    const struct step *st = x->s->st;
+    const struct program *p = x->s->p;
+    const struct live *l = live_run(st);
+    int64_t *elements = NEWN(e->a, int64_t, p->nparams + 1), bytes = 0;
+    int n = 0;
+    for (int i = 0; i < p->nparams; i++)
+        if (p->params[i].size != e->program->params[i].size)
+            elements[n++] = edit_elements(&p->params[i]);
+    for (int i = 0; i < st->m->nst && !x->s->s->parallel; i++) {
+        const struct storage *s = st->m->st[i];
+        bool same = l->alive[i] && (s->class != CLASS_WORKSPACE || s->stays);
+        for (int k = 0; k < n && same; k++)
+            same = s->requested != dtype_bytes(s->dtype, elements[k]) &&
+                   (s->class != CLASS_OPTIMIZER || s->requested > elements[k]);
+        bytes += same ? s->requested : 0;
+    }
+    return bytes;
 }
 
 static const char *
@@ -1277,6 +1303,7 @@ static const struct rule rules[] = {
      .does = "keep the embedding tables on the CPU",
      .cost = COST_TIME,
      .kind = CHANGES,
+     .least = least_tables,
      .edit = edit_tables_on_cpu,
      .message = say_tables_on_cpu,
      .how = how_cpu},
@@ -1287,6 +1314,7 @@ static const struct rule rules[] = {
      .does = "give the embeddings sparse gradients",
      .cost = COST_NUMERICS,
      .kind = CHANGES,
+     .least = least_tables,
      .edit = edit_sparse_tables,
      .turn = OPTIMIZER,
      .message = say_sparse_tables,
@@ -1747,12 +1775,12 @@ run(struct advice *x, const struct rule *k)
         e.reload = k->edits == ANEW;
         if (k->kind == CHANGES || k->kind == COMBINES)
             e.setup.most = x->base.allocated - x->base.allocated / WORTH;
-        if (k->least && k->least(x) > e.setup.most)
-            m.allocated = INT64_MAX;
-        else if (e.places || k->edits >= SETUP)
-            m = e.known ? *e.known : (k->edits == UPDATE ? with_optimizer : measure)(x, &e);
-        else
+        if (!e.places && k->edits < SETUP)
             m.allocated = -1;
+        else if (k->least && k->least(x, &e) > e.setup.most)
+            m.allocated = INT64_MAX;
+        else
+            m = e.known ? *e.known : (k->edits == UPDATE ? with_optimizer : measure)(x, &e);
         x->alone[k - rules] = m;
     }
     bool lowers = k->kind == RESERVES ? m.reserved < x->base.reserved
