@@ -337,6 +337,8 @@ lost_part(struct dynamo *d, const struct group *g, const char *stem, int tensor)
     if (!dtypes[d->l->g->t[tensor].dtype].is_float || !lower_sizes(d->l, &d->l->g->t[tensor], &rank, &size) ||
         rank >= MAX_RANK || strcmp(stem, lookups[0]) == 0)
         return -1;
+    if (!strstr(fx_line_at(d, g->last), "self.")) /* it picks none */
+        return -1;
     int64_t whole[MAX_RANK + 1] = {0}, n = 1;
     const bool turned = rank == 2 && spelled(stem, TRANSPOSES);
     for (int i = 0; i < rank; i++) {
