@@ -14,7 +14,11 @@
 static bool
 is_plain(const struct json *j, char c)
 {
-    return c >= ' ' && c <= '~' && c != '"' && c != '\\' && !(j->html && (c == '<' || c == '>' || c == '&'));
+    static const bool escaped[][0x80] = {
+        {['"'] = true, ['\\'] = true},
+        {['"'] = true, ['\\'] = true, ['<'] = true, ['>'] = true, ['&'] = true} /* in a page */
+    };
+    return c >= ' ' && c <= '~' && !escaped[j->html][(unsigned char)c];
 }
 
 static void

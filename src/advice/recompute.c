@@ -800,45 +800,22 @@ static const char switching[] = "transformers.models.*"; /* models that have suc
 /* Layers that their library's own switch puts under checkpoint, all of them. Source: what derives from
  * GradientCheckpointingLayer in transformers/models of Transformers 4.57. */
 static const char *const switched[] = {
-    "transformers.models.*.BartEncoderLayer",
-    "transformers.models.*.BartDecoderLayer",
-    "transformers.models.*.BertLayer",
-    "transformers.models.*.BloomBlock",
-    "transformers.models.*.CLIPEncoderLayer",
-    "transformers.models.*.CodeGenBlock",
-    "transformers.models.*.DebertaV2Layer",
-    "transformers.models.*.Dinov2Layer",
-    "transformers.models.*.ElectraLayer",
-    "transformers.models.*.FalconDecoderLayer",
-    "transformers.models.*.GPT2Block",
-    "transformers.models.*.GPTJBlock",
-    "transformers.models.*.GPTNeoBlock",
-    "transformers.models.*.GPTNeoXLayer",
-    "transformers.models.*.Gemma2DecoderLayer",
-    "transformers.models.*.Gemma3DecoderLayer",
-    "transformers.models.*.GemmaDecoderLayer",
-    "transformers.models.*.LlamaDecoderLayer",
-    "transformers.models.*.MistralDecoderLayer",
-    "transformers.models.*.MixtralDecoderLayer",
-    "transformers.models.*.OPTDecoderLayer",
-    "transformers.models.*.Phi3DecoderLayer",
-    "transformers.models.*.PhiDecoderLayer",
-    "transformers.models.*.Qwen2DecoderLayer",
-    "transformers.models.*.Qwen3DecoderLayer",
-    "transformers.models.*.RobertaLayer",
-    "transformers.models.*.T5Block",
-    "transformers.models.*.ViTLayer",
-    "transformers.models.*.WhisperEncoderLayer",
-    "transformers.models.*.WhisperDecoderLayer",
-    "transformers.models.*.XLMRobertaLayer",
+    "BartEncoderLayer",   "BartDecoderLayer",  "BertLayer",         "BloomBlock",          "CLIPEncoderLayer",
+    "CodeGenBlock",       "DebertaV2Layer",    "Dinov2Layer",       "ElectraLayer",        "FalconDecoderLayer",
+    "GPT2Block",          "GPTJBlock",         "GPTNeoBlock",       "GPTNeoXLayer",        "Gemma2DecoderLayer",
+    "Gemma3DecoderLayer", "GemmaDecoderLayer", "LlamaDecoderLayer", "MistralDecoderLayer", "MixtralDecoderLayer",
+    "OPTDecoderLayer",    "Phi3DecoderLayer",  "PhiDecoderLayer",   "Qwen2DecoderLayer",   "Qwen3DecoderLayer",
+    "RobertaLayer",       "T5Block",           "ViTLayer",          "WhisperEncoderLayer", "WhisperDecoderLayer",
+    "XLMRobertaLayer",
 };
 
 static bool
 is_switched(const char *type)
 {
     bool is = false;
-    for (int i = 0; i < COUNT(switched) && type; i++)
-        is |= glob_match(switched[i], type);
+    const bool may = type && glob_match(switching, type);
+    for (int i = 0; i < COUNT(switched) && may; i++)
+        is |= strcmp(path_last(type), switched[i]) == 0;
     return is;
 }
 

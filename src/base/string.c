@@ -44,12 +44,11 @@ string_clean(struct arena *a, const char *s)
         return "";
     const char *p = s;
     while (*p) { /* most strings are clean, and plain */
-        if (*p >= 0x20 && *p < 0x7f)
+        while (*p >= 0x20 && *p < 0x7f)
             p++;
-        else if ((n = string_utf8(p, &c)) > 0 && !invisible(c))
-            p += n;
-        else
+        if (!*p || (n = string_utf8(p, &c)) == 0 || invisible(c))
             break;
+        p += n;
     }
     if (!*p)
         return s;
@@ -110,7 +109,9 @@ string_op(struct arena *a, const char *s, int max)
 {
     static const char overload[] = ".default";
     const size_t n = sizeof(overload) - 1;
-    char *out = arena_str(a, s ? s : "");
+    if (!s || !strstr(s, overload))
+        return string_clip(a, s, max);
+    char *out = arena_str(a, s);
     for (char *p = out; (p = strstr(p, overload));)
         if (isalnum((unsigned char)p[n]) || p[n] == '_')
             p += n;

@@ -733,8 +733,9 @@ glob_one(const char *g, char c)
 bool
 glob_match(const char *glob, const char *text)
 {
+    static const bool special[256] = {['\0'] = true, ['*'] = true, ['?'] = true, ['['] = true};
     const char *star = NULL, *mark = NULL; /* where to resume after the last star */
-    for (; *glob && *glob != '*' && *glob != '?' && *glob != '['; glob++, text++)
+    for (; !special[(unsigned char)*glob]; glob++, text++)
         if (*glob != *text)
             return false;
     while (*text) {
