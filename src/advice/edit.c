@@ -66,7 +66,16 @@ count_uses(struct arena *a, const struct program *p)
 struct edit
 edit_new(struct arena *a, const struct setup *s, const struct program *p)
 {
-    return (struct edit){.a = a, .setup = *s, .program = program_copy(a, p), .uses = count_uses(a, p)};
+    return (struct edit){.a = a, .setup = *s, .program = program_copy(a, p), .was = p, .uses = NEW(a, int *)};
+}
+
+/* Calls that read a slot, and outputs that are it, before the edit. */
+static int
+uses(const struct edit *e, int64_t slot)
+{
+    if (!*e->uses) /* most edits do not ask */
+        *e->uses = count_uses(e->a, e->was);
+    return (*e->uses)[slot];
 }
 
 struct edit
@@ -334,7 +343,7 @@ static int
 only_reader(const struct edit *e, int at)
 {
     const struct program *p = e->program;
-    if (p->calls[at].nouts != 1 || e->uses[p->calls[at].outs[0]] != 1)
+    if (p->calls[at].nouts != 1 || uses(e, p->calls[at].outs[0]) != 1)
         return -1;
     for (int i = at + 1; i < p->ncalls; i++)
         if (reads(&p->calls[i], p->calls[at].outs[0]))
@@ -867,9 +876,12 @@ edit_equal_tables(struct edit *e)
     for (int i = 0; i < p->nparams; i++)
         for (int k = i + 1; k < p->nparams && edit_owns(&p->params[i]); k++)
             if (edit_owns(&p->params[k]) && same_shape(&p->params[i], &p->params[k]) &&
-                p->params[i].size[0] >= MANY_ENTRIES && edit_is_table(p, &p->params[i]) &&
-                edit_is_table(p, &p->params[k]))
-                tie(e, i, k);
+                p->params[i].size[0] >= MANY_ENTRIES) {
+                if (!edit_is_table(p, &p->params[i]))
+                    break;
+                if (edit_is_table(p, &p->params[k]))
+                    tie(e, i, k);
+            }
 }
 
 static int
@@ -1166,7 +1178,7 @@ may_write(const struct edit *e, int at)
     const struct program *p = e->program;
     const struct call *c = &p->calls[at];
     int from = does(c, READS_RESULT) && !c->in_place ? maker(p, c, 0) : -1;
-    if (from < 0 || e->uses[c->args[0].i] != 1 || !p->calls[from].op || p->calls[from].in_place)
+    if (from < 0 || uses(e, c->args[0].i) != 1 || !p->calls[from].op || p->calls[from].in_place)
         return false;
     return does(&p->calls[from], MAKES_OWN);
 }
@@ -1188,10 +1200,10 @@ idle_bias(const struct edit *e, int at)
     const struct program *p = e->program;
     int from = does(&p->calls[at], NORMS_CHANNELS) ? maker(p, &p->calls[at], 0) : -1;
     const struct call *c = from < 0 ? NULL : &p->calls[from];
-    if (!c || !does(c, CONVOLVES) || c->nargs < 3 || c->args[2].kind != ARG_SLOT || e->uses[c->outs[0]] != 1)
+    if (!c || !does(c, CONVOLVES) || c->nargs < 3 || c->args[2].kind != ARG_SLOT || uses(e, c->outs[0]) != 1)
         return -1;
     int bias = owner(p, c->args[2].i);
-    return bias >= 0 && e->uses[p->params[bias].slot] == 1 ? bias : -1;
+    return bias >= 0 && uses(e, p->params[bias].slot) == 1 ? bias : -1;
 }
 
 void
@@ -1216,7 +1228,7 @@ edit_unused_parameters(struct edit *e)
     struct program *p = e->program;
     for (int i = 0; i < p->nparams; i++) {
         struct param *q = &p->params[i];
-        if (!edit_owns(q) || e->uses[q->slot] > 0)
+        if (!edit_owns(q) || uses(e, q->slot) > 0)
             continue;
         e->size += edit_elements(q);
         changed_param(e, q);

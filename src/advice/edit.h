@@ -15,13 +15,14 @@ struct edit {
     struct arena *a;
     struct advice *advice; /* for edits of rules.c that look further than the program */
     struct setup setup;
-    struct program *program; /* to be written to */
-    int *uses;               /* per slot: calls that read it, before the edit */
-    int places;              /* that changed */
-    int64_t size;            /* what an edit of sizes began with */
-    const char *location;    /* of the first place */
-    const char *what, *with; /* names of the model that the edit is about */
-    int nnames, cap_names;   /* likewise, where there may be many: parameters */
+    struct program *program;   /* to be written to */
+    const struct program *was; /* before the edit */
+    int **uses;                /* of its slots: how often each is read; NULL not counted yet */
+    int places;                /* that changed */
+    int64_t size;              /* what an edit of sizes began with */
+    const char *location;      /* of the first place */
+    const char *what, *with;   /* names of the model that the edit is about */
+    int nnames, cap_names;     /* likewise, where there may be many: parameters */
     const char **names;
     bool reload;                                     /* other dimensions: the program is made again */
     void (*look)(const struct step *st, void *seen); /* at the edited step; NULL nobody */

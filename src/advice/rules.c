@@ -1773,6 +1773,7 @@ run(struct advice *x, const struct rule *k)
     if (k->edit) {
         k->edit(&e);
         e.reload = k->edits == ANEW;
+        e.setup.unreserved = k->kind == INFORMS;
         if (k->kind == CHANGES || k->kind == COMBINES)
             e.setup.most = x->base.allocated - x->base.allocated / WORTH;
         if (!e.places && k->edits < SETUP)
