@@ -76,15 +76,32 @@ layout_reorder(int rank, int *perm, int (*after)(const void *of, int d0, int d1)
         }
 }
 
+/* Whether no dimensions swap, as the first operand tells alone: its strides get smaller from one to the next. */
+static bool
+keeps_order(const struct arg *a, int n, int rank, const int64_t *size)
+{
+    int first = 0;
+    while (first < n && a[first].kind != ARG_VALUE)
+        first++;
+    const struct value *v = first < n ? a[first].v : NULL;
+    bool keeps = v && v->rank == rank;
+    for (int i = rank - 1, inner = 0; i >= 0 && keeps; inner = i--)
+        keeps = v->size[i] == size[i] && v->stride[i] > (inner ? v->stride[inner] : 0);
+    return keeps;
+}
+
 void
 layout_strides(const struct arg *a, int n, int rank, const int64_t *size, int64_t *stride)
 {
     int perm[RANK];
-    layout_reorder(rank, perm, should_swap, &(struct operands){a, n, rank, size});
+    const bool keeps = keeps_order(a, n, rank, size); /* most do */
+    if (!keeps)
+        layout_reorder(rank, perm, should_swap, &(struct operands){a, n, rank, size});
     int64_t run = 1;
     for (int i = 0; i < rank; i++) {
-        stride[perm[i]] = run;
-        run *= size[perm[i]] > 1 ? size[perm[i]] : 1;
+        const int at = keeps ? rank - 1 - i : perm[i];
+        stride[at] = run;
+        run *= size[at] > 1 ? size[at] : 1;
     }
 }
 

@@ -871,7 +871,8 @@ enum { BLOCK_8BIT = 256, SMALLEST_8BIT = 4096 }; /* bitsandbytes/optim/optimizer
 struct state { /* a tensor that an optimizer keeps for a parameter */
     enum dtype dtype;
     int rank;
-    int64_t size[MAX_RANK];
+    const int64_t *size; /* the parameter's, or own */
+    int64_t own[MAX_RANK];
 };
 
 /* The states for a parameter of that type and shape, in the order in which they are made: how many. */
@@ -879,23 +880,36 @@ static int
 states_of(const struct optimizer *o, enum dtype t, int rank, const int64_t *size, struct state *out)
 {
     int64_t n = 1;
-    int count = 0;
-    for (int i = 0; i < rank; i++)
+    struct state *s = out;
+    for (int i = 0; i < rank && o->kind == STATE_8BIT; i++)
         n = mul_ok(n, size[i], &n) ? n : INT64_MAX;
-    struct state like = {.dtype = o->kind == STATE_8BIT ? n < SMALLEST_8BIT ? DT_FLOAT : DT_UINT8 : t, .rank = rank};
-    memcpy(like.size, size, sizeof(*size) * (size_t)rank);
-    if (o->on_device)
-        out[count++] = (struct state){.dtype = DT_FLOAT};
-    for (int k = 0; k < o->states; k++) {
-        out[count++] = like;
-        if (o->kind == STATE_FACTORED && rank > 1) {
-            out[count++] = like;
-            out[count - 2].size[rank - 1] = out[count - 1].size[rank - 2] = 1;
-        }
-        if (o->kind == STATE_8BIT && n >= SMALLEST_8BIT)
-            out[count++] = (struct state){DT_FLOAT, 1, {div_up(n, BLOCK_8BIT)}};
+    const bool narrow = o->kind == STATE_8BIT && n >= SMALLEST_8BIT;
+    const enum dtype like = narrow ? DT_UINT8 : o->kind == STATE_8BIT ? DT_FLOAT : t;
+    if (o->on_device) {
+        s->dtype = DT_FLOAT;
+        s->size = s->own;
+        s++->rank = 0;
     }
-    return count;
+    for (int k = 0; k < o->states; k++) {
+        const int parts = o->kind == STATE_FACTORED && rank > 1 ? 2 : 1; /* of a row and of a column */
+        for (int i = 0; i < parts; i++, s++) {
+            s->dtype = like;
+            s->rank = rank;
+            s->size = size;
+            if (parts > 1) {
+                s->size = memcpy(s->own, size, sizeof(*size) * (size_t)rank);
+                s->own[rank - 1 - i] = 1;
+            }
+        }
+        if (narrow) {
+            s->dtype = DT_FLOAT;
+            s->rank = 1;
+            s->own[0] = div_up(n, BLOCK_8BIT);
+            s->size = s->own;
+            s++;
+        }
+    }
+    return (int)(s - out);
 }
 
 int64_t
@@ -2489,11 +2503,15 @@ derivatives_of(const struct program *p)
     return file->derivatives;
 }
 
+enum { EVENTS = 5 /* that most steps have for a call, or fewer */ };
+
 void
 machine_begin(struct machine *m, struct arena *a, const struct program *p, const struct setup *s)
 {
     m->a = m->keep = a;
     m->trace.a = arena_new();
+    m->trace.cap_ev = EVENTS * p->ncalls;
+    m->trace.ev = NEWN(m->trace.a, struct event, m->trace.cap_ev + 1);
     trace_begin(m);
     m->heap = heap_new(a, s->expandable);
     m->s = s;
