@@ -19,13 +19,13 @@ score() { # score BOUNDS OPTION...
     return $status
 }
 records=$SOURCE/tests/oracle/cudnn.jsonl.xz
-ok "the rule: allocated in the median, at the 95th percentile, and reserved" score 0.15,2.5,4
+ok "the rule: allocated in the median, at the 95th percentile, and reserved" score 0.12,2,1.5
 ok "the rule under --cudnn-flags" score 0.15,2.5,2 --flags --gpus=a100,rtx4090,t4
 if [ -n "${MEMLINT_CUDNN:-}" ]; then
     told=--gpus=rtx4090,t4
     ok "the library under --cudnn-flags" score 0.05,1,0.5 --flags $told --with=--cudnn=ask
     ok "the library" score 0.05,1,0.5 $told --with=--cudnn=ask
-    ok "none counted is worse than the rule" eval '! score 0.15,2.5,4 --with=--cudnn=none'
+    ok "none counted is worse than the rule" eval '! score 0.12,2,1.5 --with=--cudnn=none'
 fi
 real=${MEMLINT_H200:-$SOURCE/tests/oracle/h200.tar.xz}
 if [ -e "$real" ]; then

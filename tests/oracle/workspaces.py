@@ -20,9 +20,18 @@ engine copies at all is what there is to tell, and a comparison that tells it fo
 the best sum stays the same. And there the gradient of an image, which no step computes, is a plain shape and no net's.
 A filter's gradient has more sums, for it has the parts of split products to tell: few bytes, but whether a block of the
 pass before is large enough hangs on them. (That was chosen with the recorded steps of cudnn.py in view, whose reserved
-bytes it brings from 2.1 to 1.2 % in the median.) A net's errors count as a share of its own sum, at batch 1 a fifth of
-that. The row is measured on the convolutions that only the other nets have: for each net and batch the sum over these,
-where they are at least half of the net and the net takes 8 MiB.
+bytes it brings from 2.1 to 1.2 % in the median.)
+
+On 8.6 and 8.9 the library is asked about relatives, too, in fp32, contiguous, with TF32 (RELATED): shapes of the first
+half of the nets at more batches, the same with other channels, sides, filters and strides, and filters of 2 x 2 and
+4 x 4 with stride 2 as transposed convolutions have them, but none that only the other half has: the nets alone are too
+few to tell engines by many comparisons. There each shape votes for the sum that it takes, the most frequent of those
+within CLOSE of the best, and the comparison is that after which the votes are purest (Gini). On 8.0 and 9.0 the same
+made the other nets' sums no nearer.
+
+A net's errors count as a share of its own sum, at batch 1 a fifth of that. The row is measured on the convolutions that
+only the other nets have: for each net and batch the sum over these, where they are at least half of the net and the net
+takes 8 MiB.
 
 Without a CUDA driver the library leaves engines out. DEVICE.jsonl has answers on an H200 for 420 shapes, beside those
 that it gives without one: convolutions.jsonl of h200.tar.xz. Products of matrices (1 x 1) are fitted on them, each leaf
@@ -34,11 +43,13 @@ hand, too: a filter's gradient splits its pixels among the multiprocessors there
 driver alone. Its tiles are read off the same shapes and the requests of the zoo's convolution nets; what forward passes
 take without Y is from the library's answers.
 """
-import argparse, itertools, json, lzma, os, subprocess, sys, tempfile
+import argparse, itertools, json, lzma, os, random, subprocess, sys, tempfile
 
 BATCHES = (4, 16, 64)
 KINDS = ("fwd", "dgrad", "wgrad")
 LEAVES = {"fwd": 10, "dgrad": 10, "wgrad": 30}
+RELATED = {86: 200, 89: 200}    # sums of rows that are fitted on relatives
+CLOSE = .01         # of the bytes that are taken
 # What ask.c is told: TF32 allowed, nondeterministic engines passed over. 16 bits know no TF32, nor does what is older
 # than 8.0; next to none of the plans in 16 bits is nondeterministic. With both the rows without TF32 count.
 SETTINGS = {"": ("1", "0"), "deterministic": ("1", "1"), "no-tf32": ("0", "0")}
@@ -113,12 +124,86 @@ def shapes(a):
     json.dump(nets, open(a.nets, "w"))
 
 
+FACTORS = (.25, .5, .625, .75, .875, 1, 1, 1, 1.25, 1.5, 2, 3, 4)
+SIDE_FACTORS = (.5, .57, .75, .86, 1, 1, 1, 1.14, 1.25, 1.5, 2)
+RELATIVES_BATCHES = (1, 2, 4, 4, 6, 8, 8, 10, 12, 16, 16, 20, 24, 32, 32, 48, 64, 64, 96, 128, 256)
+MORE_BATCHES = (1, 2, 8, 12, 24, 32, 48, 96, 128)   # of the nets that are fitted on
+CHANNELS = (1, 3, 16, 32, 48, 64, 96, 128, 192, 256, 384, 512)
+RELATIVES, TRANSPOSED = 16000, 2000
+
+
+def fits(n, s):
+    """Whether the filter does, and 31 bits count the bytes of input and output."""
+    c, h, w, k, r, q, ph, pw, sh, sw, dh, dw, _ = s
+    oh, ow = (h + 2 * ph - dh * (r - 1) - 1) // sh + 1, (w + 2 * pw - dw * (q - 1) - 1) // sw + 1
+    return oh > 0 and ow > 0 and n * max(c * h * w, k * oh * ow) < 2 ** 29
+
+
+def relative(rnd, s):
+    """Another shape like it."""
+    def channels(c):
+        if c <= 4:
+            return rnd.choice((c, c, 1, 2, 3, 4, 8, 16))
+        c = c * rnd.choice(FACTORS)
+        q = rnd.choice((1, 2, 4, 8, 8, 8, 16, 32))
+        return max(1, int(c // q * q) or int(c) or 1)
+    c, h, w, k, r, q, ph, pw, sh, sw, dh, dw, g = s
+    if g == 1:
+        c, k = channels(c), channels(k)
+    elif g == c:
+        if rnd.random() < .8:
+            return None
+        k, c = k // c, channels(c)
+        g, k = c, k * c
+    else:
+        f = rnd.choice((.5, 1, 1, 2))
+        c, k = max(1, int(c // g * f)), max(1, int(k // g * f))
+        g = rnd.choice((g, g, 2, 4, 8, 32))
+        c, k = c * g, k * g
+    if h > 1:
+        side = max(1, round(h * rnd.choice(SIDE_FACTORS)))
+        h, w = side, max(1, round(w * side / h))
+    if rnd.random() < .15 and g == 1 and h > 1:
+        r = q = rnd.choice((1, 3, 3, 5, 7))
+        ph = pw = r // 2 * dh
+        dh, dw = (1, 1) if r == 1 else (dh, dw)
+    if rnd.random() < .1 and g == 1 and h > 3:
+        sh = sw = rnd.choice((1, 2))
+    return c, h, w, k, r, q, ph, pw, sh, sw, dh, dw, g
+
+
+def transposed(rnd):
+    f, side = rnd.choice((2, 4)), 2 * rnd.randint(2, 64)
+    return rnd.choice(CHANNELS), side, side, rnd.choice(CHANNELS), f, f, *2 * (f // 2 - 1,), 2, 2, 1, 1, 1
+
+
+def relatives(nets):
+    """"N C H W ..." of shapes that are like those of the nets that are fitted on, the same each time, and their own."""
+    half = sorted(nets)[::2]
+    base = sorted({s for n in half for s in nets[n]})
+    others = {s for n in nets for s in nets[n]}.difference(base)
+    found = [set(), set()]
+    rnd = random.Random(1)
+    while len(found[0]) < RELATIVES or len(found[1]) < TRANSPOSED:
+        more = len(found[0]) < RELATIVES
+        s = relative(rnd, tuple(map(int, rnd.choice(base).split()))) if more else transposed(rnd)
+        n = rnd.choice(RELATIVES_BATCHES) if s else 0
+        text_ = " ".join(map(str, s or ()))
+        if s and fits(n, s) and text_ not in others:
+            found[not more].add(f"{n} {text_}")
+    return sorted({f"{n} {s}" for n in MORE_BATCHES for s in base} | found[0] | found[1])
+
+
 def is_asked(sm, t, setting):
     return not setting or (t == "f32" and (setting != "no-tf32" or sm >= 80))
 
 
 def types_of(sm):
     return ("f32", "f16") if sm < 80 else ("f32", "bf16", "f16") if sm < 100 else ("f32", "bf16")
+
+
+def is_related(sm, t, layout, setting):
+    return not setting and (t, layout) == ("f32", "nchw") and sm in RELATED
 
 
 def has_own(t, layout, shape):
@@ -185,6 +270,10 @@ def ask(a):
             said = library.ask(sm, setting, asked)
             with open(out, "w") as f:
                 f.writelines(f"{q.strip()} {w}\n" for q, w in said.items())
+            if is_related(sm, t, layout, setting):
+                asked = [f"{k} {t} {layout} {s}\n" for s in relatives(nets) for k in KINDS]
+                with open(out + ".relatives", "w") as f:
+                    f.writelines(f"{q.strip()} {w}\n" for q, w in library.ask(sm, setting, asked).items())
 
 
 def versions(a):
@@ -211,15 +300,23 @@ def versions(a):
             print(f"| {sm // 10}.{sm % 10} | {t} | " + " | ".join(cells) + " |", flush=True)
 
 
-def answers(a, sm, t, layout, setting, stored):
-    """{kind: {shape with batch: bytes}} but for what PyTorch has kernels of its own for."""
+def answers(a, sm, t, layout, setting, stored, half):
+    """{kind: {shape with batch: bytes}} but for what PyTorch has kernels of its own for, and the relatives of these:
+    shapes of the nets in half are none at batches at which all are there."""
     of = {k: {} for k in KINDS}
-    for line in open(file_of(a, sm, t, layout, setting)):
-        kind, _, _, *shape, w = line.split()
-        of[kind][tuple(map(int, shape))] = int(w)
+
+    def read(name):
+        for line in open(name):
+            kind, _, _, *shape, w = line.split()
+            of[kind].setdefault(tuple(map(int, shape)), int(w))
+    read(file_of(a, sm, t, layout, setting))
     for kind, shape, w in () if setting else stored.get((sm, t, layout), ()):
         of[kind].setdefault(shape, w)
-    return {k: {s: w for s, w in v.items() if not has_own(t, layout, s[1:])} for k, v in of.items()}
+    nets = {s for v in of.values() for s in v}
+    if is_related(sm, t, layout, setting):
+        read(file_of(a, sm, t, layout, setting) + ".relatives")
+    return ({k: {s: w for s, w in v.items() if not has_own(t, layout, s[1:])} for k, v in of.items()},
+            {s for v in of.values() for s in v if s[0] not in MORE_BATCHES or s[1:] not in half}.difference(nets))
 
 
 LETTERS = "ckgpmfdsouv"
@@ -261,6 +358,26 @@ def nearer(np, error):
         below = np.cumsum(error[at[order]], 0)
         return error[at].sum(0).min() - below[cut].min(1) - (below[-1] - below[cut]).min(1)
     return gain
+
+
+def purer(np, votes):
+    """The same: how much purer the votes are, Gini's way."""
+    def gain(at, order, cut):
+        below = np.cumsum(votes[at[order]], 0)
+        whole, below = below[-1], below[cut]
+        pure = lambda v: (v ** 2).sum(-1) / np.maximum(v.sum(-1), 1e-300)
+        return pure(below) + pure(whole - below) - pure(whole)
+    return gain
+
+
+def votes_of(np, sums, y, weight, own):
+    """Each shape's weight under the sum that it takes."""
+    error = abs(sums - y[:, None])
+    close = error <= np.maximum(error.min(1), CLOSE * y)[:, None]
+    often = (close * weight[:, None])[own].sum(0)
+    votes = np.zeros(sums.shape)
+    votes[np.arange(len(y)), np.where(close, often, -1).argmax(1)] = weight
+    return votes
 
 
 def grow(np, x, gains, error, leaves, least=12, cuts=60):
@@ -312,7 +429,7 @@ def text(node, letters=LETTERS, sums=SUMS):
     return yes if yes == no else f"{letters[node['cut'][0]]}<={node['cut'][1]:.0f}?{yes}:{no}"
 
 
-def fit(np, nets, data, e, even):
+def fit(np, nets, data, e, even, leaves, related=()):
     """Texts by kind, and the errors of nets."""
     users = {}
     for n, of in nets.items():
@@ -321,7 +438,7 @@ def fit(np, nets, data, e, even):
     fitted = set(sorted(nets)[::2])
     whole, truth, told, texts = {}, {}, {}, {}
     key = lambda s: " ".join(map(str, s[1:]))
-    of = lambda kind, s: () if even and kind == "dgrad" and s[1] == IMAGE else users.get(key(s), ())
+    of = lambda kind, s: () if even and kind == "dgrad" and s[1] == IMAGE or s in related else users.get(key(s), ())
     for kind in KINDS:
         for t, s, w in data[kind]:
             for n in of(kind, s):
@@ -333,11 +450,16 @@ def fit(np, nets, data, e, even):
         own = np.array([not of(kind, s) or bool(fitted.intersection(of(kind, s))) for _, s, _ in rows])
         weight = np.array([sum(nets[n][key(s)] / max(whole[n, s[0], t], 1e6) for n in of(kind, s)
                                if n in fitted) * (.2 if s[0] < 4 else 1) for t, s, _ in rows])
-        weight[weight == 0] = np.median(weight[weight > 0]) * .2
+        n = np.array([s[0] for _, s, _ in rows], float)
+        is_relative = np.array([s in related for _, s, _ in rows])
+        usual, of_image = np.median(weight[weight > 0]), np.median((weight * n)[weight > 0])
+        weight[(weight == 0) & ~is_relative] = usual * .2
+        weight[is_relative] = of_image * .5 / n[is_relative]
         copies, error = sums[:, SUMS.index("X+Y+W")], (abs(sums - y[:, None]) * weight[:, None])[own]
-        gains = nearer(np, error) if not even else alike(np, np.minimum(y / copies, FARTHEST)[own],
+        gains = purer(np, votes_of(np, sums, y, weight * copies, own)[own]) if related else nearer(
+            np, error) if not even else alike(np, np.minimum(y / copies, FARTHEST)[own],
                                                          (weight * copies)[own])
-        tree = grow(np, x[own], gains, error, LEAVES[kind])
+        tree = grow(np, x[own], gains, error, leaves[kind])
         texts[kind] = text(tree)
         which = np.zeros(len(y), int)
         apply(np, tree, x, np.arange(len(y)), which)
@@ -429,6 +551,7 @@ def folded(s, width=106):
 def rule(a):
     import numpy as np
     nets, stored = json.load(open(a.nets)), {}
+    half_of = {tuple(map(int, s.split())) for n in sorted(nets)[::2] for s in nets[n]}
     for r in map(json.loads, lzma.open(os.path.join(a.oracle, "cudnn/workspaces.jsonl.xz"), "rt")):
         if r.get("workspace") is not None:
             shape = tuple(r[k] for k in ("n", "c", "h", "w", "k", "r", "s", "pad_h", "pad_w", "stride_h", "stride_w",
@@ -440,14 +563,17 @@ def rule(a):
     for setting, sm, half, layout in itertools.product(SETTINGS, DEVICES, (False, True), ("nchw", "nhwc")):
         have = [t for t in types_of(sm) if (t != "f32") == half and is_asked(sm, t, setting)
                 and os.path.exists(file_of(a, sm, t, layout, setting))]
-        data = {k: [] for k in KINDS}
+        data, related = {k: [] for k in KINDS}, set()
         for t in have:
-            for k, of in answers(a, sm, t, layout, setting, stored).items():
+            kinds, more = answers(a, sm, t, layout, setting, stored, half_of)
+            related |= more
+            for k, of in kinds.items():
                 data[k] += [(t, s, w) for s, w in of.items()]
         if not all(data.values()):
             continue
         even = not half and (sm in EVEN or setting == "no-tf32")
-        texts, errors, ratio = fit(np, nets, data, BYTES[have[0]], even)
+        leaves = dict.fromkeys(KINDS, RELATED[sm]) if related else LEAVES
+        texts, errors, ratio = fit(np, nets, data, BYTES[have[0]], even, leaves, related)
         at = lambda p: round(100 * errors[int(p * (len(errors) - 1))]) if errors else 100  # hardly any is taken
         flag = f" .{setting.replace('-', '_')} = true," if setting else ""
         print(f"{{.sm = {sm}, .half = {str(half).lower()}, .last = {str(layout == 'nhwc').lower()},{flag} "
