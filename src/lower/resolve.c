@@ -956,8 +956,8 @@ call_inside(struct dynamo *d, const struct group *g, int tensor, int depth)
     bool tensor_read = false;
     for (int i = 0; i < (kind == CALL_ALL ? n->nin : 1); i++) {
         struct arg number = n->in[i] < 0 ? NONE : lower_number(&l->g->t[n->in[i]]);
-        bool same = i > 0 && n->in[i] == n->in[0];
-        int slot = same ? (int)operands[0].i : n->in[i] < 0 ? -1 : call_inside(d, g, n->in[i], depth + 1);
+        const bool same = i > 0 && n->in[i] == n->in[0] && operands[0].kind == ARG_SLOT;
+        const int slot = same ? (int)operands[0].i : n->in[i] < 0 ? -1 : call_inside(d, g, n->in[i], depth + 1);
         if (slot < 0 && number.kind == ARG_NONE)
             return -1;
         operands[i] = slot < 0 ? number : (struct arg){.kind = ARG_SLOT, .i = slot};

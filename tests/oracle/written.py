@@ -1706,6 +1706,22 @@ PAIR = '{"x": torch.rand(b, 64), "y": torch.rand(b, 64)}'
 IMAGE, FLAT = '{"x": torch.rand(b, 3, 32, 32)}', '{"x": torch.rand(b, 96)}'
 PLACES = '{"x": torch.rand(b, 3, 32, 32), "y": torch.zeros(b, 32, 32, dtype=torch.long)}'
 BOXES = "F.cross_entropy(out[0], targets[0]) + F.smooth_l1_loss(out[1], targets[1])"
+# sizes that are added: of pairs that a model takes as one batch
+PAIRED = """
+class Last(nn.Module):
+    def forward(self, h, at):
+        rows = torch.arange(h.shape[0], device=h.device)
+        return h[rows, at]
+class M(B):
+    def __init__(self):
+        super().__init__()
+        self.last = Last()
+    def forward(self, chosen, rejected, at):
+        h = self.b(torch.relu(self.a(torch.cat((chosen, rejected), 0))))
+        h = self.last(h, torch.cat((at, at), 0)).mean(-1)
+        n = chosen.shape[0]
+        return -F.logsigmoid(h[:n] - h[n:])
+"""
 # a dictionary that blocks hand on, and sums that a function of no module makes
 HANDED_ON = """
 def take(h, at):
@@ -2011,6 +2027,17 @@ CASES = {  # name: (classes, entry, entry of the step where it is another, optio
     },
     "lora_embedding": (ADAPTED_TABLE, entry(TEXT, "ids(b, 16)", CLASSES), None, [], steps.PRECISIONS),
     "lora_sliced": (SLICED, ROWS, None, [], ("fp32",)),
+    "paired": (
+        PAIRED,
+        entry(
+            '{"chosen": torch.rand(b, 8, 64), "rejected": torch.rand(b, 8, 64), "at": ids(b, 1)[:, 0]}',
+            "None",
+            "out.sum()",
+        ),
+        None,
+        ["--loss=sum"],
+        steps.PRECISIONS,
+    ),
     "handed_on": (
         HANDED_ON,
         entry('{"x": torch.rand(b, 8, 64), "there": ids(b, 20), "back": ids(b, 20)}', "None", "out.sum()"),
