@@ -297,20 +297,38 @@ begins(const struct group *g, int row)
     return aim->draws[row / BITS] & bit;
 }
 
-/* The row that draws the calls from this group on. */
+/* How many calls are drawn. */
+static int
+drawn(const struct word *words, int n)
+{
+    int calls = 0;
+    for (int i = 0; i < n; i++)
+        calls += words[i].group >= 0;
+    return calls;
+}
+
+/* The row that draws the calls from this group on: of several functions on the line the one that draws the most, as
+ * l1_loss does what smooth_l1_loss begins with; of one function's rows the first. */
 static const struct arithmetic *
 row_at(const struct dynamo *d, int at, struct word *words, int *n)
 {
     struct traced *traced = fx_record(d->l, d->groups[at].last)->traced;
+    const struct arithmetic *found = NULL;
+    struct word more[MAX_WORDS];
+    int nmore;
     if (!traced->drawn)
         read_rows(traced);
     for (int k = 0; k < COUNT(traced->draws); k++)
         for (uint64_t left = traced->draws[k]; left; left &= left - 1) {
             const struct arithmetic *row = &rows[BITS * k + __builtin_ctzll(left)];
-            if (begins(&d->groups[at], (int)(row - rows)) && matches(d, at, row, words, n))
-                return row;
+            if ((found && strcmp(found->name, row->name) == 0) || !begins(&d->groups[at], (int)(row - rows)) ||
+                !matches(d, at, row, more, &nmore) || (found && drawn(more, nmore) <= drawn(words, *n)))
+                continue;
+            found = row;
+            *n = nmore;
+            memcpy(words, more, sizeof(*words) * (size_t)nmore);
         }
-    return NULL;
+    return found;
 }
 
 bool

@@ -1706,6 +1706,13 @@ PAIR = '{"x": torch.rand(b, 64), "y": torch.rand(b, 64)}'
 IMAGE, FLAT = '{"x": torch.rand(b, 3, 32, 32)}', '{"x": torch.rand(b, 96)}'
 PLACES = '{"x": torch.rand(b, 3, 32, 32), "y": torch.zeros(b, 32, 32, dtype=torch.long)}'
 BOXES = "F.cross_entropy(out[0], targets[0]) + F.smooth_l1_loss(out[1], targets[1])"
+# two losses of a line, of which one begins as the other does
+TWO_LOSSES = """
+class M(B):
+    def forward(self, x, y):
+        h = self.b(self.a(x))
+        return %s
+"""
 # sizes that are added: of pairs that a model takes as one batch
 PAIRED = """
 class Last(nn.Module):
@@ -2027,6 +2034,16 @@ CASES = {  # name: (classes, entry, entry of the step where it is another, optio
     },
     "lora_embedding": (ADAPTED_TABLE, entry(TEXT, "ids(b, 16)", CLASSES), None, [], steps.PRECISIONS),
     "lora_sliced": (SLICED, ROWS, None, [], ("fp32",)),
+    **{
+        f"two_losses_{n}": (
+            TWO_LOSSES % f"F.{n}(h, y, {rest}) + 0.1 * F.l1_loss(h.sin(), y)",
+            entry('{"x": torch.rand(b, 8, 64), "y": torch.rand(b, 8, 64)}', "None", "out"),
+            None,
+            ["--loss=output"],
+            steps.PRECISIONS,
+        )
+        for n, rest in (("huber_loss", "delta=0.5"), ("smooth_l1_loss", "beta=0.5"))
+    },
     "paired": (
         PAIRED,
         entry(
