@@ -250,7 +250,8 @@ lower_dynamo(struct lowering *l)
     masks_sweep(&d);
     lower_lost_outputs(&d);
     unread_put_back(&d);
-    casts_given(l);
+    if (fx_says(l, SAYS_FLOAT))
+        casts_given(l);
     adapters_cast(l);
     params_tie(&d);
     if (fx_says(l, SAYS_EVAL))

@@ -183,8 +183,9 @@ enum stack_word {
     SAYS_APPLY = 2,
     SAYS_EVAL = 4,
     SAYS_DETACH = 8,
-    SAYS_KEEPS = 16,
-    SAYS_FUNCTION = 32 /* a forward() runs that is no module's: "spike(x)" of "spike = Spike.apply" */
+    SAYS_FLOAT = 16,
+    SAYS_KEEPS = 32,
+    SAYS_FUNCTION = 64 /* a forward() runs that is no module's: "spike(x)" of "spike = Spike.apply" */
 };
 /* Whether the stack of some node has one of the words; SAYS_KEEPS: a line that may bind an attribute. */
 bool fx_says(const struct lowering *l, unsigned words);

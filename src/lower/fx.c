@@ -207,7 +207,7 @@ may_cast(const char *line)
 static unsigned
 says(const char *stack)
 {
-    static const char *const words[] = {"checkpoint", ".apply(", "File \"<eval_with_key>", "detach"};
+    static const char *const words[] = {"checkpoint", ".apply(", "File \"<eval_with_key>", "detach", "float"};
     unsigned bits = 0;
     for (int i = 0; i < COUNT(words) && stack; i++)
         bits |= (unsigned)(strstr(stack, words[i]) != NULL) << i;

@@ -432,12 +432,14 @@ static const char *const accumulating[] = {"scatter_add", "index_add", "scatter_
 static bool
 accumulates_out_of_sight(const struct dynamo *d, const struct group *g, const struct call *c, const char *line)
 {
-    bool adds = false, seen = !*line || !python_complete(line);
-    for (int i = 0; i < COUNT(accumulating); i++) {
-        adds |= target_named(g->target, accumulating[i]);
-        seen |= python_writes(line, accumulating[i]);
-    }
-    return adds && !seen && made_of_nothing(d, c);
+    bool adds = false, seen = false;
+    for (int i = 0; i < COUNT(accumulating) && !adds; i++)
+        adds = target_named(g->target, accumulating[i]);
+    if (!adds || !*line || !python_complete(line) || !made_of_nothing(d, c))
+        return false;
+    for (int i = 0; i < COUNT(accumulating) && !seen; i++)
+        seen = python_writes(line, accumulating[i]);
+    return !seen;
 }
 
 /* Whether a function that the line calls runs F.relu, and may say "inplace=True" in a line that the file has not. */
