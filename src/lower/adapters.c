@@ -51,21 +51,11 @@ static struct call *
 cast_like(struct adapters *x, int at, int of, int slot, int like)
 {
     const struct program *p = x->l->p;
-    struct call c = {.target = "aten.to_like",
-                     .op = aten_find("aten.to_like"),
-                     .nargs = 2,
-                     .args = NEWN(x->l->a, struct arg, 2),
-                     .rank = -1,
-                     .scope = x->module,
-                     .node = p->calls[of].node,
-                     .location = p->calls[of].location,
-                     .frames = p->calls[of].frames,
-                     .stack = own_statement(x, of)};
-    lower_results(x->l, &c, 1);
+    struct call c = lower_cast(x->l, of, "aten.to_like", slot, (struct arg){.kind = ARG_SLOT, .i = like});
+    c.scope = x->module;
+    c.stack = own_statement(x, of);
     for (int i = x->first; i <= x->last && !c.scopes; i++)
         c.scopes = p->calls[i].scope == x->module ? p->calls[i].scopes : NULL;
-    c.args[0] = (struct arg){.kind = ARG_SLOT, .i = slot};
-    c.args[1] = (struct arg){.kind = ARG_SLOT, .i = like};
     const int turn = -x->ncasts; /* the last call is found first */
     struct added *cast = PUSH(x->l->a, x->casts, x->ncasts, x->cap_casts);
     *cast = (struct added){at, turn, c};

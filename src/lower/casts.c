@@ -399,21 +399,10 @@ casts_result(struct dynamo *d, const struct group *g, int operand, int slot)
 static struct call
 cast_of(struct lowering *l, const struct given_cast *of, const char *target, int slot, struct arg to)
 {
-    const struct call *by = &l->p->calls[of->first];
-    struct call c = {.target = target,
-                     .op = aten_find(target),
-                     .nargs = 2,
-                     .args = NEWN(l->a, struct arg, 2),
-                     .rank = -1,
-                     .scope = of->scope,
-                     .scopes = by->scopes,
-                     .node = by->node,
-                     .location = by->location,
-                     .frames = by->frames,
-                     .stack = of->stack};
-    lower_results(l, &c, 1);
-    c.args[0] = (struct arg){.kind = ARG_SLOT, .i = slot};
-    c.args[1] = to;
+    struct call c = lower_cast(l, of->first, target, slot, to);
+    c.scope = of->scope;
+    c.scopes = l->p->calls[of->first].scopes;
+    c.stack = of->stack;
     return c;
 }
 

@@ -298,6 +298,24 @@ lower_grows(const struct call *c, bool *grows)
     return reads;
 }
 
+struct call
+lower_cast(struct lowering *l, int of, const char *target, int slot, struct arg to)
+{
+    const struct call *by = &l->p->calls[of];
+    struct call c = {.target = target,
+                     .op = aten_find(target),
+                     .nargs = 2,
+                     .args = NEWN(l->a, struct arg, 2),
+                     .rank = -1,
+                     .node = by->node,
+                     .location = by->location,
+                     .frames = by->frames};
+    lower_results(l, &c, 1);
+    c.args[0] = (struct arg){.kind = ARG_SLOT, .i = slot};
+    c.args[1] = to;
+    return c;
+}
+
 static int
 by_place(const void *a, const void *b)
 {

@@ -54,6 +54,9 @@ bool lower_overwrites(struct lowering *l, const char *target);
 
 /* It writes over its first argument: the operator's own row for that, where it has one. */
 void lower_in_place(struct lowering *l, struct call *c);
+/* A cast of a slot, "aten.to.dtype" or "aten.to_like", of the node and place of call `of`, but not among the program's
+ * calls yet. */
+struct call lower_cast(struct lowering *l, int of, const char *target, int slot, struct arg to);
 /* Calls to put among the program's, each before call `at` of these, and by turns where several are. */
 struct added {
     int at, turn;

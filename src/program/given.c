@@ -99,16 +99,6 @@ module_of_line(const struct program *p, const struct stack *s, int level, int sc
     return scope > 0 ? scope : 0;
 }
 
-/* The stack's text down to the frame at that level. */
-static const char *
-stack_down_to(struct arena *a, const char *stack, int level)
-{
-    const char *end = stack, *text;
-    for (int i = 0; i <= level; i++)
-        stack_next_frame(a, &end, &text);
-    return arena_strn(a, stack, (size_t)(end - stack));
-}
-
 /* Whether the variable is read there, from p on. */
 static bool
 mentions(const char *p, const char *name, size_t n)

@@ -1070,10 +1070,7 @@ python_line(const struct program *p, int slot, const char *stack, const char *sc
             break;
         if (!o.n || !python_calls(o.at[level].src->text, name))
             continue;
-        const char *end = p->calls[i].stack, *text;
-        for (int k = 0; k <= level; k++)
-            stack_next_frame(p->arena, &end, &text);
-        *line = arena_strn(p->arena, p->calls[i].stack, (size_t)(end - p->calls[i].stack));
+        *line = stack_down_to(p->arena, p->calls[i].stack, level);
         first = i + 1;
     }
     arena_free(t.a);

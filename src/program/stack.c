@@ -283,6 +283,15 @@ stack_next_frame(struct arena *a, const char **at, const char **text)
     return arena_strn(a, p, (size_t)(end - p));
 }
 
+const char *
+stack_down_to(struct arena *a, const char *stack, int level)
+{
+    const char *end = stack, *text;
+    for (int i = 0; i <= level; i++)
+        stack_next_frame(a, &end, &text);
+    return arena_strn(a, stack, (size_t)(end - stack));
+}
+
 bool
 python_same_function(const char *a, const char *b)
 {

@@ -55,5 +55,7 @@ stack_inside(const struct stack *s, int level, const struct stack *other)
 bool stack_shares_frame(const struct stack *a, int level, const struct stack *b);
 /* The frame of a stack's text at *at, and its source line; *at moves behind. NULL: no more. */
 const char *stack_next_frame(struct arena *a, const char **at, const char **text);
+/* A stack's text down to the frame at that level. */
+const char *stack_down_to(struct arena *a, const char *stack, int level);
 
 #endif
