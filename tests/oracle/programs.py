@@ -593,18 +593,27 @@ def judge(bench, programs):
     functions that an export calls."""
     trace = f".{bench.precision}.trace"
 
-    def all_of(what):
+    def all_of(what, left):
+        """Takes them in a child, up to the first that fails, which leaves PyTorch's modes as they were; the rest."""
+        behind = bench.file("children", ".behind")
+
         def work():
-            for name, source in programs:
+            for i, (name, source) in enumerate(left):
+                with open(behind, "w") as f:
+                    f.write(str(i + 1))
                 with open(bench.file(name, ".options"), "w") as f:
                     json.dump(OPTIONS + frozen(bench.torch, source), f)
                 if what == ("step",) or os.path.exists(bench.file(name, trace)):
-                    bench.take(name, source, bench.precision, how=steps.within, what=what, export=bench.export)
-        steps.apart(bench.file("children", ".log"), work, steps.SECONDS * len(programs))
+                    if bench.take(name, source, bench.precision, how=steps.within, what=what, export=bench.export):
+                        return
+        steps.apart(bench.file("children", ".log"), work, steps.SECONDS * len(left))
+        return left[int(open(behind).read()):]
     for name, source in programs:
         bench.put(name, source)
     for what in (("step",), ("file",)):
-        all_of(what)
+        left = programs
+        while left:
+            left = all_of(what, left)
     out = {}
     for name, _ in programs:
         if not all(os.path.exists(bench.file(name, s)) for s in (trace, ".onnx")):

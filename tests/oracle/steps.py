@@ -172,6 +172,9 @@ class Bench:
         import onnx, onnxscript, torch.onnx._internal.exporter._core, torch.utils._device  # once, not once a case
 
         self.onnx, self.torch = onnx, self.record.torch
+        cuda = self.torch._C
+        if not apart(os.devnull, lambda: 1 // cuda._cuda_getDeviceCount()):
+            cuda._cuda_getDeviceCount = lambda: 0  # which marks who asks: no child of it may run what is CUDA's
         kept = dict(
             vars(self.torch.nn.init)
         )  # which the exporter's module quickens for models that are larger than these
