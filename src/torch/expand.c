@@ -733,6 +733,12 @@ matmul(struct machine *m, struct value *a, struct value *b)
     }
     if (a->rank == 2 && b->rank == 2)
         return OP(m, "mm.default", VAL(a), VAL(b));
+    if (a->rank == 3 && b->rank == 3 && a->size[0] != b->size[0]) { /* folds, too */
+        if (a->size[0] == 1 && a->requires_grad)
+            return matmul(m, OP(m, "squeeze.dim", VAL(a), INT(0)), b);
+        if (b->size[0] == 1 && b->requires_grad)
+            return matmul(m, a, OP(m, "squeeze.dim", VAL(b), INT(0)));
+    }
     if (should_fold(a, b)) {
         bool flip = b->rank > a->rank;
         struct value *large = flip ? OP(m, "transpose.int", VAL(b), INT(-1), INT(-2)) : a;
