@@ -122,22 +122,44 @@ frames_between(struct arena *a, const char *before, const char *behind)
                         to > from ? from + 1 : to - 1, (int)name, in);
 }
 
+/* The frames of the function in which calls from the first one on run, with the call behind them, where a module begins
+ * with them that is no layer: a line before that call's own. NULL: it began before, or no frame is the module's. */
+static const char *
+frames_begun(struct arena *a, const struct program *p, int before, int first, int behind)
+{
+    const struct call *c = &p->calls[behind];
+    const char *path = p->modules[c->scope].path, *inner = python_inner(c->stack);
+    if (!inner || !*path || python_in_torch(c->stack) || path_within(p->modules[p->calls[before].scope].path, path))
+        return NULL;
+    for (int i = first; i < behind; i++)
+        if (!path_within(p->modules[p->calls[i].scope].path, path))
+            return NULL;
+    const char *in = strstr(inner, ", in ");
+    return in ? arena_printf(a, "%.*s%.*s\", line %d%.*s\n    \n  ", (int)(inner - c->stack), c->stack,
+                             (int)(strcspn(inner + 6, "\"") + 6), inner, python_frame_line(inner) - 1,
+                             (int)strcspn(in, "\n"), in)
+              : NULL;
+}
+
 /* What has the code of a graph for its lines runs in a function, whose names live on: its frames are those of the calls
  * before and behind, as far as these tell. */
 static void
 give_frames(struct lowering *l)
 {
     struct program *p = l->p;
-    const char *before = NULL;
+    int before = -1;
     for (int i = 0, end; i < p->ncalls; i = end) {
         for (end = i + 1; end < p->ncalls && python_is_traced(p->calls[i].stack) &&
                           (!p->calls[end].stack || python_is_traced(p->calls[end].stack));)
             end++;
         if (!python_is_traced(p->calls[i].stack)) {
-            before = p->calls[i].stack ? p->calls[i].stack : before;
+            before = p->calls[i].stack ? i : before;
             continue;
         }
-        const char *outer = before && end < p->ncalls ? frames_between(l->a, before, p->calls[end].stack) : NULL;
+        const bool between = before >= 0 && end < p->ncalls;
+        const char *outer = between ? frames_begun(l->a, p, before, i, end) : NULL;
+        if (between && !outer)
+            outer = frames_between(l->a, p->calls[before].stack, p->calls[end].stack);
         for (int k = i; k < end && outer; k++) {
             const char *stack = p->calls[k].stack, *in = stack ? strstr(stack, ", in ") : NULL,
                        *text = in ? strchr(in, '\n') : NULL;

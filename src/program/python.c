@@ -2911,12 +2911,30 @@ under(const struct tracer *t, int i, int level, const char *arg)
     return s->n > level + 1 && strncmp(module, arg + strlen(self), n) == 0 && !module[n];
 }
 
+/* Whether call k is of a traced graph, which has no frames, and of the module that call i's line calls there. */
+static bool
+traced_under(const struct tracer *t, int i, int level, int k)
+{
+    const struct program *p = t->p;
+    const char *module = called_at(t, level, i);
+    return *module && python_is_traced(p->calls[k].stack) && path_within(p->modules[p->calls[k].scope].path, module);
+}
+
+/* Whether call k runs under the wrapper that call i's line calls, or may. */
+static bool
+is_under(const struct tracer *t, int i, int level, const char *arg, int k)
+{
+    if (python_is_traced(t->p->calls[k].stack))
+        return traced_under(t, i, level, k);
+    return !t->stacks[k].n || (stack_shares(&t->stacks[i], level, &t->stacks[k]) && under(t, k, level, arg));
+}
+
 /* Whether call k is of another region than one that began with call `from`: of a loop's next round, or module. */
 static bool
 begins_region(const struct tracer *t, int level, int parts, int from, int k)
 {
     const struct spot *one = t->stacks[from].at, *other = t->stacks[k].at;
-    if (!one || !other)
+    if (!one || !other || python_is_traced(t->p->calls[k].stack))
         return false;
     return (is_layer(t, level, from) && same_call(t, from, k)) ||
            (parts != ONE && strcmp(other[level].calls, one[level].calls) != 0);
@@ -2940,9 +2958,7 @@ python_checkpoints(struct program *p, bool conditional)
         end = i + 1;
         if (!w)
             continue;
-        for (int k = end;
-             k < p->ncalls && (!t.stacks[k].n || (stack_shares(s, level, &t.stacks[k]) && under(&t, k, level, arg)));
-             k++)
+        for (int k = end; k < p->ncalls && is_under(&t, i, level, arg, k); k++)
             end = t.stacks[k].n ? k + 1 : end;
         const char *file = p->calls[i].frames[level] + strlen("File \""),
                    *at = arena_printf(p->arena, "%.*s:%d", (int)strcspn(file, "\""), file, s->at[level].line);
@@ -2960,10 +2976,13 @@ python_checkpoints(struct program *p, bool conditional)
                         at);
         else if (!choice)
             program_assume(p, ALTERNATIVE_NONE, "%s puts what it calls under torch.utils.checkpoint", at);
+        int first = i;
+        while (first > 0 && traced_under(&t, i, level, first - 1))
+            first--;
         for (int k = i + 1, from = i; k <= end; k++)
             if (k == end || begins_region(&t, level, parts, from, k)) {
-                *PUSH(p->arena, regions, nregions, cap) = (struct region){.first = from, .end = k};
-                from = k;
+                *PUSH(p->arena, regions, nregions, cap) = (struct region){.first = first, .end = k};
+                first = from = k;
             }
     }
     p->regions = regions;
