@@ -348,6 +348,7 @@ enum alternative {
     ALTERNATIVE_TURNED,    /* contiguous() before a convolution or a view */
     ALTERNATIVE_PRODUCTS,  /* with a parameter, by an operator or by F.linear */
     ALTERNATIVE_DETACHED,  /* norms of parameters */
+    ALTERNATIVE_WIDENED,   /* of what casts what it reads: under torch.no_grad, and not outside of torch.autocast */
     ALTERNATIVE_GRADIENTS, /* of what runs twice, one time of which may be under torch.no_grad */
     ALTERNATIVE_SQUARES,   /* by square, which is a power */
     ALTERNATIVE_LEFT,      /* likewise, or dropout of 0, of which a name is left */

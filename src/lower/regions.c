@@ -16,6 +16,7 @@ struct regions {
     const struct program *p;
     int *of;      /* per call: the region that it is of; -1 none */
     bool *trains; /* per region: it has gradients */
+    bool *widens; /* and it casts what it reads, as outside of torch.autocast in it */
     int n;
 };
 
@@ -35,6 +36,7 @@ find_regions(struct regions *r)
             names_put(codes, code, r->of[i] = r->n++);
     }
     r->trains = NEWN(r->own, bool, r->n + 1);
+    r->widens = NEWN(r->own, bool, r->n + 1);
 }
 
 void
@@ -133,6 +135,47 @@ switch_iterations(struct lowering *l, struct regions *r)
             copy_iterated(l, r, i, last[i]);
 }
 
+/* What the line of a call in a region says of its argument k: "to" of "pow(to, 2)". */
+static const char *
+name_of_arg(struct arena *a, const struct call *c, int k)
+{
+    const char *line = fx_line(a, c->stack), *p = strchr(line, '(');
+    for (int depth = 0; p && *++p && depth >= 0 && k > 0;) {
+        k -= !depth && *p == ',';
+        depth += python_opens(*p);
+    }
+    return p ? arena_strn(a, p + strspn(p, " "), python_name(p + strspn(p, " "))) : "";
+}
+
+/* Whether a call in a region reads its argument k, which the region did not make, by a cast. */
+static bool
+casts_read(const struct lowering *l, const struct regions *r, int at, int k)
+{
+    const struct arg *arg = &l->p->calls[at].args[k];
+    const struct call *m = arg->kind == ARG_SLOT ? group_maker(l->p, (int)arg->i) : NULL;
+    return arg->kind == ARG_SLOT && (!m || r->of[m - l->p->calls] != r->of[at]) &&
+           spelled(name_of_arg(r->own, &l->p->calls[at], k), CASTS_TO);
+}
+
+/* The regions that cast what they read have gradients. */
+static void
+train_widened(struct lowering *l, struct regions *r, bool *grows)
+{
+    bool any = false;
+    for (int i = 0; i < l->p->ncalls; i++)
+        for (int k = 0; r->of[i] >= 0 && k < l->p->calls[i].nargs; k++)
+            if (casts_read(l, r, i, k)) {
+                r->widens[r->of[i]] = true;
+                any |= lower_grows(&l->p->calls[i], grows);
+            }
+    if (any)
+        program_assume(l->p, ALTERNATIVE_WIDENED,
+                       "what the exporter left the code of a graph of, and casts what it reads, runs under "
+                       "torch.autocast with enabled=False, and not under torch.no_grad");
+    for (int i = 0; i < r->n && !setup_instead(l->s, ALTERNATIVE_WIDENED); i++)
+        r->trains[i] |= r->widens[i];
+}
+
 /* The slots from which a gradient comes back to what the model returns; trains: per region; NULL all have one. */
 static bool *
 reaching(const struct regions *r, const bool *trains)
@@ -191,6 +234,7 @@ switch_off(struct lowering *l, struct regions *r)
     switch_iterations(l, r);
     bool *grows = lower_trained(l->p, r->own), any = false;
     const bool *all = reaching(r, NULL);
+    train_widened(l, r, grows);
     while (train_more(r, all))
         ;
     for (int i = 0; i < l->p->ncalls; i++) {
@@ -218,6 +262,56 @@ functions_of(const struct lowering *l, struct arena *a)
     return stacks;
 }
 
+/* The casts by which regions read, each for all calls of its region, and torch.autocast off in these. */
+static void
+widen(struct lowering *l, const struct regions *r)
+{
+    struct program *p = l->p;
+    struct names *made = names_new(r->own);
+    struct added *casts = NULL;
+    int n = 0, cap = 0;
+    for (int i = 0; i < p->ncalls; i++) {
+        struct call *c = &p->calls[i];
+        if (r->of[i] < 0 || !r->widens[r->of[i]])
+            continue;
+        c->no_autocast |= !setup_instead(l->s, ALTERNATIVE_WIDENED);
+        for (int k = 0; k < c->nargs; k++) {
+            if (!casts_read(l, r, i, k))
+                continue;
+            const char *key = arena_printf(r->own, "%d %d", r->of[i], (int)c->args[k].i);
+            int slot = names_find(made, key);
+            if (slot < 0) {
+                struct call cast = lower_cast(l, i, "aten.to.dtype", (int)c->args[k].i, DTYPE(DT_FLOAT));
+                cast.stack = c->stack;
+                cast.scope = c->scope;
+                cast.scopes = c->scopes;
+                slot = cast.outs[0];
+                names_put(made, key, slot);
+                *PUSH(l->a, casts, n, cap) = (struct added){.at = i, .turn = n, .call = cast};
+            }
+            c->args[k].i = slot;
+        }
+    }
+    lower_insert(l, casts, n);
+}
+
+/* Whether call `at` of a region is a layer's whose parameters are trained, and were not cast for it: it may be of
+ * another network, under torch.no_grad. */
+static bool
+runs_layer(const struct lowering *l, const struct regions *r, int at)
+{
+    const struct program *p = l->p;
+    const struct call *c = &p->calls[at];
+    const char *type = p->modules[c->scope].type;
+    const bool layer = type && starts_with(type, "torch.");
+    for (int k = 0; k < c->nargs; k++) {
+        const struct param *q = c->args[k].kind == ARG_SLOT ? program_param(p, (int)c->args[k].i) : NULL;
+        if (q && q->kind == PARAM_TRAINED && (layer || q->module != c->scope) && !casts_read(l, r, at, k))
+            return true;
+    }
+    return false;
+}
+
 void
 regions_weigh(struct lowering *l)
 {
@@ -236,7 +330,7 @@ regions_weigh(struct lowering *l)
         const char *why = function
                               ? "it runs in an autograd.Function, and the file does not say what that keeps for its "
                                 "backward"
-                          : reads && r.of[i] >= 0 && r.trains[r.of[i]]
+                          : reads && r.of[i] >= 0 && r.trains[r.of[i]] && (!r.widens[r.of[i]] || runs_layer(l, &r, i))
                               ? "it runs under torch.no_grad, torch.autocast or in an autograd.Function, such as "
                                 "torch.utils.checkpoint with use_reentrant=True, and the file does not say under "
                                 "which: use_reentrant=False leaves its line"
@@ -246,5 +340,6 @@ regions_weigh(struct lowering *l)
             break;
         }
     }
+    widen(l, &r);
     arena_free(r.own);
 }
