@@ -937,6 +937,24 @@ dims_of(const struct dynamo *d, const struct node *n, const char *name)
 
 static int made_here_too(struct dynamo *d, const struct group *g, int slot);
 
+/* Of a tensor that a node reads what its call read, where that is a copy of it which the file does not have. */
+static int
+copy_read(const struct dynamo *d, int node, int slot)
+{
+    const struct program *p = d->l->p;
+    const int at = d->group_of[node], call = at < 0 ? -1 : d->groups[at].call;
+    int read;
+    if (slot < 0 || call < 0)
+        return slot;
+    for (struct call_reads r = {&p->calls[call]}; (read = next_read(&r)) >= 0;) {
+        const struct call *m = group_maker(p, read);
+        if (m && target_is(m->target, TARGET_CLONES | TARGET_COPIES) && m->args[0].kind == ARG_SLOT &&
+            m->args[0].i == slot)
+            return read;
+    }
+    return slot;
+}
+
 /* What another call made on its way, which is a call of its own here: "x - x.mean()" beside "x.var()". By its node; -1
  * where a node of another kind made it. Of its own operands the lines are not known. */
 static int
@@ -947,6 +965,9 @@ call_inside(struct dynamo *d, const struct group *g, int tensor, int depth)
     enum op_call kind = n && n->row && n->row->aten ? node_call(n) : CALL_NONE;
     enum { INSIDE = 4 }; /* calls that one expression nests */
     struct arg operands[2];
+    const struct param *q = l->g->t[tensor].is_initializer ? params_called(d, l->g->t[tensor].name) : NULL;
+    if (q)
+        return q->slot;
     if (l->slot_of[tensor] >= 0 || l->g->t[tensor].is_initializer)
         return made_here_too(d, g, l->slot_of[tensor]);
     if ((kind != CALL_ALL && kind != CALL_FIRST && kind != CALL_REDUCE) || depth == INSIDE ||
@@ -957,7 +978,8 @@ call_inside(struct dynamo *d, const struct group *g, int tensor, int depth)
     for (int i = 0; i < (kind == CALL_ALL ? n->nin : 1); i++) {
         struct arg number = n->in[i] < 0 ? NONE : lower_number(&l->g->t[n->in[i]]);
         const bool same = i > 0 && n->in[i] == n->in[0] && operands[0].kind == ARG_SLOT;
-        const int slot = same ? (int)operands[0].i : n->in[i] < 0 ? -1 : call_inside(d, g, n->in[i], depth + 1);
+        const int made = same || n->in[i] < 0 ? -1 : call_inside(d, g, n->in[i], depth + 1),
+                  slot = same ? (int)operands[0].i : copy_read(d, l->g->t[tensor].producer, made);
         if (slot < 0 && number.kind == ARG_NONE)
             return -1;
         operands[i] = slot < 0 ? number : (struct arg){.kind = ARG_SLOT, .i = slot};
@@ -1463,20 +1485,28 @@ ran_below(const struct call *c, const char *stack)
     return c->stack && starts_with(c->stack, stack) && c->stack[strlen(stack)];
 }
 
-/* How often a line calls the module of the reader's in which a call ran, "self.b(z)"; 0 no line does. */
+/* How often a line calls the module of the reader's in which a call ran, "self.b(z)"; 0 no line does. around: how many
+ * of these have what the reader computes for an argument, so that they run behind it. */
 static int
-calls_module(struct dynamo *d, const struct group *g, const struct call *c, const char *line)
+calls_module(struct dynamo *d, const struct group *g, const struct call *c, const char *line, int *around)
 {
     const struct module *modules = d->l->p->modules;
     const int reader = lower_module(d->l, g->path ? g->path : "", g->type);
     int at = c->scope, n = 0;
+    *around = 0;
     while (at > 0 && modules[at].parent != reader)
         at = modules[at].parent;
     if (at <= 0)
         return 0;
     const char *name = arena_printf(d->l->a, "self.%s(", path_last(modules[at].path));
-    for (const char *p = line; (p = strstr(p, name)); p += strlen(name))
-        n++;
+    for (const char *p = line; (p = strstr(p, name)); n++) {
+        int depth = 0;
+        const char *args = p += strlen(name);
+        for (; *p && depth >= 0; p++)
+            depth += python_opens(*p);
+        *around += python_times(arena_strn(d->l->a, args, (size_t)(p - args)), g->target) > 0;
+        p = args;
+    }
     return n;
 }
 
@@ -1583,12 +1613,18 @@ static bool
 module_ran_again(struct dynamo *d, const struct group *g, const struct operand *o, const struct call *base)
 {
     const struct program *p = d->l->p;
-    const int reads = python_times(o->line, g->target), called = calls_module(d, g, base, o->line);
-    int ran = 0;
+    int ran = 0, around;
+    const int reads = python_times(o->line, g->target), called = calls_module(d, g, base, o->line, &around);
     for (int i = 0; called && i < p->ncalls; i++)
         ran += p->calls[i].scope == base->scope && p->calls[i].stack && !strcmp(p->calls[i].target, base->target) &&
                !strcmp(p->calls[i].stack, base->stack);
-    return reads && called && ran * reads < called * called_there(d, g, o->stack, g->target);
+    for (int i = d->group_of[g->last]; called && i < d->ngroups; i++) {
+        const struct group *later = &d->groups[i];
+        const char *stack = d->l->g->n[later->last].stack;
+        ran += !later->done && stack && later->path && !strcmp(later->target, base->target) &&
+               !strcmp(stack, base->stack) && !strcmp(later->path, p->modules[base->scope].path);
+    }
+    return reads && called && (ran + around) * reads < called * called_there(d, g, o->stack, g->target);
 }
 
 /* Whether a function that the line calls may have made both, as it writes neither. */
@@ -1677,6 +1713,9 @@ detach_other(struct dynamo *d, const struct group *g, struct call *again)
             continue;
         int base = (int)m[k]->args[0].i;
         struct call *c = group_call(d, g, detach, 1);
+        c->stack = again->stack;
+        c->frames = again->frames;
+        c->location = again->location;
         c->args[0] = again->args[1 - k];
         again->args[1 - k].i = c->outs[0];
         again->args[k].i = base;
@@ -1849,6 +1888,113 @@ ran_behind(const struct dynamo *d, const struct group *g, const struct call *mad
         calls += c->stack && strcmp(c->stack, stack) == 0 && strcmp(c->target, g->target) == 0 &&
                  strcmp(p->modules[c->scope].path, path) == 0;
     return calls && calls >= written && strcmp(made->stack, stack) != 0;
+}
+
+/* Whether the reader's line has made all that it writes of such calls in each of its rounds, or its module's, in the
+ * frames of that stack: what was merged ran on a line before it. */
+static bool
+ran_all(struct dynamo *d, const struct group *g, const struct call *made, const char *stack)
+{
+    const char *reader = d->l->g->n[g->last].stack, *line = fx_line(d->l->a, reader);
+    int around;
+    const int reads = python_times(line, g->target), called = strcmp(stack, reader) == 0
+                                                                  ? python_times(line, made->target)
+                                                                  : calls_module(d, g, made, line, &around);
+    return called && reads &&
+           called_there(d, g, stack, made->target) * reads >= called * called_there(d, g, reader, g->target);
+}
+
+/* Where the reader's round of a function begins, of which call m ran in an earlier one; 0 it is of the same. */
+static int
+round_begins(struct dynamo *d, const struct group *g, const struct call *m)
+{
+    struct arena *a = d->l->a;
+    const struct program *p = d->l->p;
+    const int first = (int)(m - p->calls) + 1;
+    const char *from, *to, *own;
+    frames_part(a, m->stack, d->l->g->n[g->last].stack, &from, &to);
+    const char *outer = fx_outer(a, to);
+    int i = p->ncalls;
+    while (i > first && !((own = p->calls[i - 1].stack) && starts_with(own, outer) && python_earlier(a, to, own)))
+        i--;
+    return i > first ? i : 0;
+}
+
+static int round_twin(const struct program *p, int from, int slot);
+
+/* Whether a call of the round that begins with call `from` has equal operands, or those of that round. */
+static bool
+reads_in_round(const struct program *p, int from, int n, const struct arg *own, const struct arg *other)
+{
+    bool same = same_args(n, own, other);
+    for (int k = 0; same && k < n; k++) {
+        if (own[k].kind == ARG_SLOT)
+            same = own[k].i == other[k].i || round_twin(p, from, (int)other[k].i) == own[k].i;
+        if (own[k].kind == ARG_LIST)
+            same = reads_in_round(p, from, own[k].n, own[k].list, other[k].list);
+    }
+    return same;
+}
+
+/* What the same call made in the round that begins with call `from`; -1 none did. */
+static int
+round_twin(const struct program *p, int from, int slot)
+{
+    const struct call *m = group_maker(p, slot), *c = &p->calls[from];
+    if (!m || !m->stack || m >= c)
+        return -1;
+    for (; c < p->calls + p->ncalls; c++)
+        if (c->stack && c->nargs == m->nargs && strcmp(c->target, m->target) == 0 && strcmp(c->stack, m->stack) == 0 &&
+            reads_in_round(p, from, m->nargs, c->args, m->args))
+            return c->outs[slot - m->outs[0]];
+    return -1;
+}
+
+/* The name of a call that ran again in the round that begins with call `from`, where no text has it: the number behind
+ * the last one of its root of a line that is not behind its own. NULL none was left out there. */
+static const char *
+left_out_in_round(struct dynamo *d, const struct call *m, int from)
+{
+    const struct program *p = d->l->p;
+    const struct call *last = NULL;
+    int number;
+    const size_t root = m->name ? numbered(m->name, &number) : 0;
+    for (const struct call *c = &p->calls[from]; root && c < p->calls + p->ncalls; c++)
+        if (c->name && numbered(c->name, &number) == root && strncmp(c->name, m->name, root) == 0 && c->stack &&
+            !python_earlier(d->l->a, m->stack, c->stack))
+            last = c;
+    if (!last || resolve_left_behind(d, last->name) <= 0)
+        return NULL;
+    numbered(last->name, &number);
+    return name_of(d->l->a, last->name, root, number + 1);
+}
+
+/* Whether its line made the call again behind it, in whichever round. */
+static bool
+ran_later(const struct program *p, const struct call *m)
+{
+    for (const struct call *c = m + 1; c < p->calls + p->ncalls; c++)
+        if (strcmp(c->target, m->target) == 0 && c->stack && strcmp(c->stack, m->stack) == 0)
+            return true;
+    return false;
+}
+
+/* What a call that runs again in another round of a function reads: what that round made of it, or is made so, as
+ * numbers tell. */
+static int
+operand_in_round(struct dynamo *d, const struct group *g, int slot, bool again)
+{
+    const struct program *p = d->l->p;
+    const struct call *m = group_maker(p, slot);
+    if (!m || !m->stack || !d->l->g->n[g->last].stack || m->outs[0] != slot || d->again == MAX_DEPTH ||
+        !(again || ran_later(p, m)))
+        return slot;
+    const int from = round_begins(d, g, m);
+    if (!from)
+        return slot;
+    const int twin = round_twin(p, from, slot);
+    const char *name = twin < 0 && again ? left_out_in_round(d, m, from) : NULL;
+    return twin >= 0 ? twin : name ? maker_again(d, g, name, slot) : slot;
 }
 
 static const char *
@@ -2254,7 +2400,9 @@ operands_again(struct dynamo *d, const struct group *g, const struct call *made,
         const struct param *q = merged_param(d, g, (int)arg->i, spread);
         if (q)
             arg->i = q->slot;
-        else if (arg->i == was && known)
+        if (arg->i == was && (rounds || (stack && reader->stack && strcmp(stack, reader->stack) == 0)))
+            arg->i = operand_in_round(d, g, (int)was, rounds);
+        if (arg->i == was && known && !q)
             arg->i = operand_again(d, g, made, line, rounds, (int)was);
         if (arg->i != was)
             continue;
@@ -2338,6 +2486,8 @@ lost_duplicate(struct dynamo *d, const struct group *g, const char *name, int sl
     const bool counted = later >= 0 && !view &&
                          !(p->calls[later].stack && reader->stack && !strcmp(p->calls[later].stack, reader->stack));
     const char *stack = stack_of_duplicate(d, g, maker, counted);
+    if (stack && ran_all(d, g, maker, stack) && ran_behind(d, g, maker))
+        stack = NULL;
     struct runs runs;
     const bool copied = !stack && (find_copy(d, g, maker, &runs) || find_rerun(d, g, maker, &runs));
     if (copied) {
@@ -2369,12 +2519,10 @@ lost_duplicate(struct dynamo *d, const struct group *g, const char *name, int sl
     *PUSH(d->l->a, p->calls, p->ncalls, p->cap_calls) = again;
     if (stack)
         group_move(d, first, behind_operands(p, first, before_later(d, g, first)));
-    else if (behind)
-        group_move(d, first, i + 1);
-    else if (counted)
-        group_move(d, first, (before > i ? before : i) + 1);
-    else if (follows)
-        group_move(d, first, behind_operands(p, first, i + 1));
+    else if (other)
+        group_move(d, first - 1, i + 1); /* with what is detached for it */
+    else if (behind || follows || counted)
+        group_move(d, first, behind_operands(p, first, (!behind && counted && before > i ? before : i) + 1));
     else if (view && reader->stack)
         p->calls[first].stack = NULL; /* of a line that is not known */
     return again.outs[nth];
