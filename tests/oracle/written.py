@@ -1831,6 +1831,116 @@ class M(nn.Module):
         z = self.frozen(x + z)
         return self.m(z)
 """
+# blocks under checkpoint that begin with a norm outside autocast, of which a file has the code of a graph
+RECOMPUTED = """
+from torch.utils.checkpoint import checkpoint
+class Norm(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.w = nn.Parameter(torch.ones(64))
+    def forward(self, x):
+        with torch.autocast(x.device.type, enabled=False):
+            x = x.float()
+            h = x * torch.rsqrt(x.pow(2).mean(-1, keepdim=True) + 1e-6)
+        return h * self.w
+class Block(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.norm, self.up, self.down = Norm(), nn.Linear(64, 256), nn.Linear(256, 64)
+    def forward(self, x, shift):
+        return x + self.down(F.silu(self.up(self.norm(x))) * shift)
+class M(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.first, self.blocks = nn.Linear(64, 64), nn.ModuleList(Block() for _ in range(3))
+    def forward(self, x):
+        x = self.first(x)
+        for b in self.blocks:
+            x = %s
+        return x
+"""
+# what a loop's line computes twice, for the module that it calls around that
+WRAPPED = """
+class M(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.first, self.mix = nn.Linear(64, 64), nn.Sequential(nn.Linear(64, 32), nn.ReLU(), nn.Linear(32, 64))
+    def forward(self, x):
+        x = self.first(x)
+        for _ in range(3):
+            x = self.mix(torch.where(x > x.tanh(), x, x.tanh()))
+        return x
+"""
+# a module that runs for each of a list, and computes of what they share each time anew
+SIMILAR = """
+class Similar(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.pool, self.pad = nn.AvgPool2d(3, 1), nn.ReflectionPad2d(1)
+    def forward(self, x, y):
+        x, y = self.pad(x), self.pad(y)
+        mx, my = self.pool(x), self.pool(y)
+        sx = self.pool(x ** 2) - mx ** 2
+        sy = self.pool(y ** 2) - my ** 2
+        sxy = self.pool(x * y) - mx * my
+        n = (2 * mx * my + 1e-4) * (2 * sxy + 9e-4)
+        d = (mx ** 2 + my ** 2 + 1e-4) * (sx + sy + 9e-4)
+        return torch.clamp((1 - n / d) / 2, 0, 1)
+class M(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.a, self.b, self.c, self.similar = *(nn.Conv2d(3, 8, 3, padding=1) for _ in range(3)), Similar()
+    def compare(self, x, y):
+        return self.similar(x, y).mean(1, True) + (x - y).abs().mean(1, True)
+    def forward(self, x):
+        y, others = self.a(x), (self.b(x), self.c(x))
+        return torch.cat([self.compare(o, y) for o in others], 1)
+"""
+STANDARDIZED = """
+class Standardized(nn.Conv2d):
+    def forward(self, x):
+        w = self.weight
+        mean = w.mean(dim=(1, 2, 3), keepdim=True)
+        var = w.var(dim=(1, 2, 3), keepdim=True, unbiased=False)
+        return F.conv2d(x, (w - mean) * (var + 1e-5).rsqrt(), self.bias, self.stride, self.padding)
+class M(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.a, self.b = nn.Conv2d(3, 64, 3, padding=1), Standardized(64, 128, 3, padding=1)
+    def forward(self, x):
+        return self.b(torch.tanh(self.a(x)))
+"""
+# the codes of a copy, whose losses are each other's but for what they detach
+COPIED_CODES = """
+class Codes(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.codes = nn.Embedding(512, 256)
+    def forward(self, z):
+        flat = z.reshape(-1, 256)
+        d = (flat ** 2).sum(1, keepdim=True) + (self.codes.weight ** 2).sum(1) - 2 * flat @ self.codes.weight.t()
+        q = self.codes(d.argmin(1)).view(z.shape)
+        commits = F.mse_loss(q.detach(), z)
+        follows = F.mse_loss(q, z.detach())
+        return follows + 0.25 * commits, z + (q - z).detach()
+class M(B):
+    def __init__(self):
+        super().__init__()
+        self.quantizer, self.c = Codes(), nn.Linear(8, 8)
+    def forward(self, x):
+        z = self.c(self.a(x).transpose(1, 2)).transpose(1, 2).contiguous()
+        loss, q = self.quantizer(z)
+        return loss + self.b(q).mean()
+"""
+BROADCAST = """
+class M(B):
+    def __init__(self):
+        super().__init__()
+        self.w = nn.Parameter(torch.rand(1, 256, 64))
+    def forward(self, x):
+        return torch.relu(self.a(x)) @ self.w
+"""
+
 CASES = {  # name: (classes, entry, entry of the step where it is another, options, precisions)
     **{n: (FORWARD % text, ROWS, None, [], (*steps.PRECISIONS, "bf16")) for n, text in CASTS.items()},
     **{n: (FORWARD % text, ROWS, None, [], steps.PRECISIONS) for n, text in FURTHER.items()},
@@ -2068,6 +2178,19 @@ CASES = {  # name: (classes, entry, entry of the step where it is another, optio
     },
     "turned_over": (TURNED, entry(X, "None", "out.sum()"), None, ["--loss=sum"], ("fp32",)),
     "written_to": (WRITTEN_TO, ROWS, None, ["--freeze=frozen.*"], ("fp32",)),
+    **{
+        n: (text, entry(made, "None", "out.sum()"), None, ["--loss=sum"], precisions)
+        for n, text, made, precisions in (
+            # PyTorch without a GPU records no autocast in what is computed again
+            ("recomputed", RECOMPUTED % "checkpoint(b, x, 0.5, use_reentrant=False)", X, ("fp32",)),
+            ("kept_apart", RECOMPUTED % "b(x, 0.5)", X, steps.PRECISIONS),
+            ("wrapped", WRAPPED, X, steps.PRECISIONS),
+            ("similar", SIMILAR, IMAGE, steps.PRECISIONS),
+            ("standardized", STANDARDIZED, IMAGE, steps.PRECISIONS),
+            ("copied_codes", COPIED_CODES, X, steps.PRECISIONS),
+            ("broadcast", BROADCAST, X, steps.PRECISIONS),
+        )
+    },
     "forward_direct": (DIRECT, ROWS, None, [], steps.PRECISIONS),
     "lora_half": (ADAPTERS % (".to(torch.bfloat16)", ""), HALF, None, ["--train=*lora_*"], ("fp32",)),
 }
