@@ -113,7 +113,9 @@ struct survey { /* of a message */
         int64_t bytes;
     } found[MAX_FIELDS];
     bool drop[BLOB + 1];
-    bool unknown; /* it has fields that its type has not, or where its form drops nothing, a message inside has */
+    /* copy() has to look at it again: it has fields that its type has not, or, where its form drops nothing, a message
+     * inside has; where it drops some, a field is dropped, or there is a message inside. */
+    bool changes;
     int64_t payload_bytes, payload_count;
 };
 
@@ -131,7 +133,7 @@ struct scan {
         size_t size;
         int depth;
         int64_t messages;
-        bool unknown;
+        bool changes;
     } lately[LATELY];
     int nforms;
     struct form form[MAX_MESSAGES];
@@ -375,14 +377,14 @@ static bool survey(struct scan *s, const struct form *of, const uint8_t *p, cons
 /* Goes down into field f of a message that is copied as it stands, unless something there is unknown. What passed
  * passes again. */
 static bool
-survey_below(struct scan *s, const struct kind *k, const struct field *f, bool *unknown)
+survey_below(struct scan *s, const struct kind *k, const struct field *f, bool *changes)
 {
     struct survey in;
     struct looked *at = k->special->inner ? &s->lately[scan_lately(f->data, f->size)] : NULL;
     if (at && at->data && at->depth == s->depth && scan_alike(at->data, at->size, f->data, f->size) &&
         at->messages <= s->most_messages - s->messages) {
         s->messages += at->messages;
-        *unknown |= at->unknown;
+        *changes |= at->changes;
         return true;
     }
     const int64_t before = s->messages;
@@ -392,9 +394,9 @@ survey_below(struct scan *s, const struct kind *k, const struct field *f, bool *
     if (!survey(s, k->inner, f->data, f->next, &in))
         return false;
     s->depth--;
-    *unknown |= in.unknown;
+    *changes |= in.changes;
     if (at)
-        *at = (struct looked){f->data, f->size, s->depth, s->messages - before, in.unknown};
+        *at = (struct looked){f->data, f->size, s->depth, s->messages - before, in.changes};
     return true;
 }
 
@@ -412,7 +414,7 @@ survey(struct scan *s, const struct form *of, const uint8_t *p, const uint8_t *e
         if (!read_field(s, p, end, &f))
             return false;
         const struct kind *k = kind_of(of, f.id);
-        v->unknown |= !k;
+        v->changes |= !k || (of->drops && k->message);
         if (!k)
             continue;
         struct found *n = &v->found[k->at];
@@ -430,7 +432,7 @@ survey(struct scan *s, const struct form *of, const uint8_t *p, const uint8_t *e
             return refuse(s, f.start, arena_printf(s->arena, "field %s is given twice", k->d->name));
         if (k->text && memchr(f.data, 0, f.size))
             return refuse(s, f.start, arena_printf(s->arena, "field %s holds a NUL character", k->d->name));
-        if (k->message && !of->drops && !survey_below(s, k, &f, &v->unknown))
+        if (k->message && !of->drops && !survey_below(s, k, &f, &v->changes))
             return false;
         if (sp->payload == TENSOR_DATA || sp->payload == ATTRIBUTE_DATA) {
             v->payload_bytes += (int64_t)f.size;
@@ -444,6 +446,7 @@ survey(struct scan *s, const struct form *of, const uint8_t *p, const uint8_t *e
         if (of->kind[i].special->payload == BLOB) /* NOLINT(clang-analyzer-core.NullDereference): form_of's */
             v->drop[BLOB] = v->found[i].bytes > keep;
     v->drop[TENSOR_DATA] = v->drop[ATTRIBUTE_DATA] = v->payload_bytes > keep || v->payload_count > keep;
+    v->changes |= v->drop[BLOB] || v->drop[TENSOR_DATA] || of->message == &onnx__tensor_proto__descriptor;
     return true;
 }
 
@@ -488,32 +491,34 @@ static const struct property {
     {"pkg.onnxscript.rewriter.rule_name", 33, RULE_NAME},
 };
 
-/* Whether behind a key there is one value and nothing else. */
+/* Whether behind a key there is one value that survey() lets pass, and nothing else. */
 static bool
-is_value(const uint8_t *p, const uint8_t *end)
+is_value(const struct kind *k, const uint8_t *p, const uint8_t *end)
 {
-    uint64_t size = 0;
+    int64_t size = 0;
     if (p == end || *p++ != (2 << 3 | WIRE_BYTES))
         return false;
     for (int shift = 0; p < end && shift < 28; shift += 7) {
-        size |= (uint64_t)(*p & 0x7f) << shift;
+        size |= (int64_t)(*p & 0x7f) << shift;
         if (*p++ < 0x80)
-            return size == (uint64_t)(end - p);
+            return size == end - p && size <= k->most_bytes && !memchr(p, 0, (size_t)size);
     }
     return false;
 }
 
-/* Which of them field f of a message is, whose key stands first; NULL none. */
+/* Which of them field f of a message is, a pair whose key stands first; NULL none, or survey() has to look at it. */
 static const struct property *
-property_of(const ProtobufCMessageDescriptor *m, const struct field *f)
+property_of(const ProtobufCMessageDescriptor *m, const struct form *pair, const struct field *f)
 {
     const uint8_t *key = f->data + 2;
-    if (f->size < 2 || f->data[0] != (1 << 3 | WIRE_BYTES))
+    if (f->size < 2 || f->data[0] != (1 << 3 | WIRE_BYTES) || f->data[1] > pair->by_id[1]->most_bytes)
         return NULL;
     for (int i = 0; i < COUNT(properties); i++) {
         const struct property *q = &properties[i];
         if (f->data[1] == q->n && f->size > q->n + 2 && memcmp(key, q->key, q->n) == 0)
-            return !q->id || (m == &onnx__node_proto__descriptor && is_value(key + q->n, f->next)) ? q : NULL;
+            return (!q->id || m == &onnx__node_proto__descriptor) && is_value(pair->by_id[2], key + q->n, f->next)
+                       ? q
+                       : NULL;
     }
     return NULL;
 }
@@ -543,11 +548,13 @@ copy(struct scan *s, const struct form *of, const struct survey *v, uint32_t id,
             return over(s, f.start, LIMIT_DEPTH, "nested too deeply");
         if (message)
             s->names[s->depth++] = k->d->name;
-        if (message && of->drops && !survey(s, inner, f.data, f.next, &in))
-            return false;
         const bool pair = message && inner->message == &onnx__string_string_entry_proto__descriptor;
-        const struct property *q = pair ? property_of(m, &f) : NULL;
-        if (!keep || q || (message && (inner->drops || below->unknown))) {
+        const struct property *q = pair && s->messages < s->most_messages ? property_of(m, inner, &f) : NULL;
+        if (q && of->drops)
+            s->messages++;
+        else if (message && of->drops && !survey(s, inner, f.data, f.next, &in))
+            return false;
+        if (!keep || q || (message && below->changes)) {
             put(s, from, (size_t)(f.start - from));
             from = f.next;
             if (q && q->id && !(moved >> (q - properties) & 1)) {
