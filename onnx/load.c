@@ -698,7 +698,7 @@ static void *
 unpack_skeleton(struct loader *l, const ProtobufCMessageDescriptor *m, const struct skeleton *s)
 {
     void *p = unpack(l, m, s->size, s->data);
-    arena_drop(l->a, s->data, s->size);
+    scan_release();
     return p;
 }
 

@@ -450,7 +450,14 @@ survey(struct scan *s, const struct form *of, const uint8_t *p, const uint8_t *e
     return true;
 }
 
-static void *growing; /* the copy under way: freed also when the file is cut short */
+static void *growing; /* the skeleton, as far as it is: freed also when the file is cut short */
+
+void
+scan_release(void)
+{
+    free(growing);
+    growing = NULL;
+}
 
 static void
 put(struct scan *s, const void *p, size_t n)
@@ -627,8 +634,7 @@ scan_bytes(struct arena *a, const uint8_t *data, size_t size, bool tensor, struc
 {
     struct scan s = {
         .arena = a, .e = e, .base = data, .most_messages = limit(LIMIT_MESSAGES), .most_bytes = limit(LIMIT_SKELETON)};
-    free(growing); /* of a scan that ran into the limit of memory */
-    growing = NULL;
+    scan_release(); /* of a model that ran into the limit of memory */
     if (size == 0)
         return err_set(e, a, NULL, "the file is empty");
     const struct form *of = form_of(&s, tensor ? &onnx__tensor_proto__descriptor : &onnx__model_proto__descriptor);
@@ -637,10 +643,9 @@ scan_bytes(struct arena *a, const uint8_t *data, size_t size, bool tensor, struc
     const char *other = ok && s.n > 8 ? NULL : other_format(data, size);
     if (other)
         ok = err_set(e, a, NULL, "%s", other);
-    if (ok)
-        *out = (struct skeleton){arena_dup(a, s.out ? s.out : data, s.n), s.n, (int64_t)size};
-    free(growing);
-    growing = NULL;
+    *out = (struct skeleton){s.out, s.n, (int64_t)size};
+    if (!ok)
+        scan_release();
     return ok;
 }
 
@@ -683,8 +688,7 @@ scan_file(struct arena *a, const char *path, bool tensor, struct skeleton *out, 
         ok = scan_bytes(a, map, (size_t)st.st_size, tensor, out, e);
     } else {
         ok = err_set(e, a, NULL, "was truncated by somebody while being read");
-        free(growing);
-        growing = NULL;
+        scan_release();
     }
     sigaction(SIGBUS, &old, NULL);
     munmap(map, (size_t)st.st_size);

@@ -8,17 +8,18 @@
 #include <string.h>
 
 struct skeleton {
-    const uint8_t *data;
+    const uint8_t *data; /* until the next scan, or scan_release() */
     size_t size;
     int64_t file_bytes;
 };
 
-/* Walks the serialized message in path, a ModelProto or (tensor) a TensorProto, and writes its skeleton into a: only
- * fields that onnx.proto names, no payload whose elements are not followed. False and e: not a regular file, not this
- * format, cut off, or over a limit. */
+/* Walks the serialized message in path, a ModelProto or (tensor) a TensorProto, and writes its skeleton: only fields
+ * that onnx.proto names, no payload whose elements are not followed. False and e: not a regular file, not this format,
+ * cut off, or over a limit. */
 bool scan_file(struct arena *a, const char *path, bool tensor, struct skeleton *out, struct err *e);
 /* The same over bytes in memory. */
 bool scan_bytes(struct arena *a, const uint8_t *data, size_t size, bool tensor, struct skeleton *out, struct err *e);
+void scan_release(void);
 
 /* Where of so many places to remember bytes that were met lately: types of values differ in their last dimensions. */
 enum { LATELY_BITS = 7, LATELY = 1 << LATELY_BITS };
