@@ -14,6 +14,7 @@
  */
 #include "lower/lowering.h"
 
+#include <assert.h>
 #include <string.h>
 
 #define TORCHVISION    "torchvision", "0.26"
@@ -729,32 +730,35 @@ like_one(const char *globs, const char *name)
         while (globs[same] == name[same] && name[same] && globs[same] != '*')
             same++;
         next = strchr(globs + same, '|');
-        if (globs[same] && !strchr("*?[|", globs[same]))
+        const char c = globs[same];
+        if (c && c != '*' && c != '?' && c != '[' && c != '|')
             continue;
-        if (next)
-            snprintf(one, sizeof(one), "%.*s", (int)(next - globs), globs);
+        const size_t n = next ? (size_t)(next - globs) : 0;
+        assert(n < sizeof(one));
+        memcpy(one, globs, n);
+        one[n] = '\0';
         if (glob_match(next ? one : globs, name))
             return true;
     }
     return false;
 }
 
+/* Which rows are like a class. */
 static const struct like *
-likes(struct lowering *l, const char *class)
+find_like(struct fact_index *x, const char *class)
 {
-    struct fact_index *x = l->fact_index;
-    struct fact_asked *asked = &l->fact_asked[(unsigned)((uintptr_t) class >> 4) % ASKED];
-    if (asked->class == class)
-        return asked->like;
-    int at = names_find(x->classes, class);
-    asked->class = class;
+    const int at = names_find(x->classes, class);
     if (at >= 0)
-        return asked->like = x->like[at];
+        return x->like[at];
     struct like *like = NEW(x->a, struct like);
-    asked->like = like;
+    const char *globs = NULL; /* of the row before, which often is of the same classes */
+    bool around = false;
     for (int i = 0; i < fact_count; i++) {
         const struct fact *f = &fact_table[i];
-        const bool type = !f->type || glob_match(f->type, class), around = f->around && like_one(f->around, class);
+        const bool type = !f->type || glob_match(f->type, class);
+        if (f->around != globs)
+            around = f->around && like_one(f->around, class);
+        globs = f->around;
         row_set(&like->type, i, type);
         row_set(&like->around, i, around);
         like->of_type |= (unsigned)(type && !f->around) << f->kind;
@@ -762,6 +766,15 @@ likes(struct lowering *l, const char *class)
     }
     names_put(x->classes, arena_str(x->a, class), x->n);
     return *PUSH(x->a, x->like, x->n, x->cap) = like;
+}
+
+static inline const struct like *
+likes(struct lowering *l, const char *class)
+{
+    struct fact_asked *asked = &l->fact_asked[(unsigned)((uintptr_t) class >> 4) % ASKED];
+    if (asked->class != class)
+        *asked = (struct fact_asked){class, find_like(l->fact_index, class)};
+    return asked->like;
 }
 
 static bool
@@ -888,7 +901,10 @@ fact_place(struct lowering *l, const char *path, const char *op)
 const struct fact *
 fact_of(struct lowering *l, const char *type, enum fact_kind kind)
 {
-    return type ? fact_next(l, NULL, 1u << kind, &(struct place){.type = type}) : NULL;
+    if (!l->fact_index)
+        index_facts(l);
+    const bool may = type && likes(l, type)->of_type >> kind & 1; /* hardly any */
+    return may ? fact_next(l, NULL, 1u << kind, &(struct place){.type = type}) : NULL;
 }
 
 void
