@@ -52,16 +52,10 @@ struct record {
         bool masks, leaves;             /* with those of torch.masked; for the CPU */
         int most;                       /* python_most */
     } * traced;                         /* by its stack: nodes with the same have it in common */
-    struct entries {
-        const char *list;
-        int n;
-        struct entry {
-            const char *name;
-            size_t end; /* of the list up to behind its closing quote */
-        } * entry;
-    } scopes, classes; /* outermost first */
-    unsigned says;     /* with the stack's bits */
-    bool drops;        /* they or a line say dropout */
+    struct entries scopes, classes;     /* outermost first */
+    int scope_drops, class_drops;       /* the first of them that says dropout, from 1 on; 0 none */
+    unsigned says;                      /* with the stack's bits */
+    bool drops;                         /* they or a line say dropout */
 };
 
 /* One group of nodes: a call of the traced program. */

@@ -41,40 +41,6 @@ fx_list(struct arena *a, const struct record *r, int *item)
     return arena_strn(a, list, (size_t)(end - list));
 }
 
-/* How many letters two texts begin with alike. */
-static size_t
-shared(const char *s, const char *t)
-{
-    const size_t n = strlen(s), m = strlen(t), most = n < m ? n : m;
-    size_t i = 0;
-    for (uint64_t p, q; i + sizeof(p) <= most; i += sizeof(p)) {
-        memcpy(&p, s + i, sizeof(p));
-        memcpy(&q, t + i, sizeof(q));
-        if (p != q)
-            break;
-    }
-    while (i < most && s[i] == t[i])
-        i++;
-    return i;
-}
-
-/* The entries of a Python list of strings; those that the list before begins with, too, are the same. */
-static struct entries
-entries(struct arena *a, const char *list, const struct entries *before)
-{
-    struct entries e = {.list = list ? list : ""};
-    const size_t same = shared(e.list, before->list ? before->list : "");
-    int cap = e.n = before->n;
-    while (e.n > 0 && before->entry[e.n - 1].end > same)
-        e.n--;
-    e.entry = arena_dup(a, before->entry, sizeof(*e.entry) * (size_t)cap);
-    const char *rest = e.list + (e.n ? e.entry[e.n - 1].end : 0);
-    size_t len;
-    for (const char *s; (s = python_entry(&rest, &len));)
-        *PUSH(a, e.entry, e.n, cap) = (struct entry){arena_strn(a, s, len), (size_t)(s - e.list) + len + 1};
-    return e;
-}
-
 /* ---- Python frames ----------------------------------------------------------------------------------------------- */
 
 /* The last frame outside site-packages as "file.py:123". */
@@ -182,7 +148,7 @@ fx_frames(struct arena *a, const char *stack)
 
 /* ---- all of a node ----------------------------------------------------------------------------------------------- */
 
-/* Whether lists of names or, of stacks, source lines mention dropout; files may be called anything. */
+/* Whether a stack's source lines mention dropout; files may be called anything. */
 static bool
 says_dropout(const char *text)
 {
@@ -195,6 +161,20 @@ says_dropout(const char *text)
         at = at < end ? strstr(end, "rop") : at;
     }
     return false;
+}
+
+/* The first entry that mentions dropout, from 1 on, by that of the list before; 0 none. */
+static int
+first_dropout(const struct entries *e, int before)
+{
+    if (before && before <= e->kept)
+        return before;
+    for (int i = e->kept; i < e->n; i++) {
+        const char *name = e->entry[i].name, *at = strstr(name, "rop");
+        if (at && at > name && (at[-1] == 'd' || at[-1] == 'D'))
+            return i + 1;
+    }
+    return 0;
 }
 
 /* As all casts begin that casts.c reads. */
@@ -331,9 +311,11 @@ read_record(const struct lowering *l, const struct node *n)
         r->given->a = l->a;
     const bool same = n->stack && before != &none && n[-1].stack && strcmp(n->stack, n[-1].stack) == 0;
     r->traced = same ? before->traced : read_traced(l, n->stack);
-    r->scopes = entries(l->a, n->scopes, &before->scopes);
-    r->classes = entries(l->a, n->classes, &before->classes);
-    r->drops = r->traced->drops || says_dropout(n->scopes) || says_dropout(n->classes);
+    r->scopes = python_entries(l->a, n->scopes, &before->scopes);
+    r->classes = python_entries(l->a, n->classes, &before->classes);
+    r->scope_drops = first_dropout(&r->scopes, before->scope_drops);
+    r->class_drops = first_dropout(&r->classes, before->class_drops);
+    r->drops = r->traced->drops || r->scope_drops || r->class_drops;
     const bool function = r->scopes.n && r->traced->forwards > r->scopes.n - 1; /* the last one is the call's own */
     r->says = r->traced->says | (function ? SAYS_FUNCTION : 0);
     return r;

@@ -236,8 +236,17 @@ python_opens(char c)
     return opens[(unsigned char)c];
 }
 size_t python_name(const char *p); /* the length of the name that the text begins with */
-/* The next entry of a Python list of strings, which may be NULL; *list moves behind it. NULL: no more. */
-const char *python_entry(const char **list, size_t *len);
+/* The entries of a Python list of strings, which may be NULL. Those that `before` begins with, too, are the same. */
+struct entries {
+    const char *list;
+    size_t len;
+    int n, kept; /* kept: so many of the list before */
+    struct entry {
+        const char *name;
+        size_t end; /* of the list up to behind its closing quote */
+    } * entry;
+};
+struct entries python_entries(struct arena *a, const char *list, const struct entries *before);
 /* Behind the bracket where the line first calls a function or method of that name; NULL it does not. */
 const char *python_calls(const char *line, const char *name);
 /* With which letters the names end that the line calls, and whether one of such an ending may be that name: false, the

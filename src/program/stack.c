@@ -26,10 +26,14 @@ struct frames { /* of a program's calls and of its copies', each read once */
     int nlast, cap_last;
     struct frame { /* of the stack that was parsed last: the next one begins like it */
         const char *text, *module;
-        size_t size;          /* with what ends it, a new line or the stack's end */
+        size_t begin, size;   /* text: from the frame before on, with what ends it, a new line or the stack's end */
         bool forward, direct; /* in one; calls one itself, "x.forward(y)", which is no call of a module */
         struct spot spot;
+        struct path *around; /* spot.path is in; NULL none, or not known yet */
     } * last;
+    struct entries scopes;   /* likewise */
+    const char *parsed_text; /* of all of it; NULL none */
+    struct stack parsed;
     int nread, cap_read;
     struct reading { /* by the texts' addresses: calls have them in common */
         const char *stack, *scopes;
@@ -47,17 +51,6 @@ frames_new(struct arena *a, struct frames *before)
     f->codes = names_new(a);
     f->places = names_new(a);
     return f;
-}
-
-/* The entries of a Python list of strings. */
-static const char **
-scope_list(struct arena *a, const char *list, int *n)
-{
-    const char **out = NULL, *s;
-    int cap = 0;
-    for (size_t len; (s = python_entry(&list, &len));)
-        *PUSH(a, out, *n, cap) = arena_strn(a, s, len);
-    return out;
 }
 
 int
@@ -155,17 +148,19 @@ frame_spot(struct frames *f, const char *frame, const char *end, const char *mod
     return spot;
 }
 
-/* What the text there says of a frame, without its module; false: it is none. */
+/* What the text there says of its first frame, without its module; false: there is none. */
 static bool
-read_frame(struct frame *to, const char *p)
+read_frame(struct frame *to, const char *text)
 {
-    const char *end = strchr(p, '\n'), *line = strstr(p, "\", line "), *in = line ? strstr(line, ", in ") : NULL;
-    if (!end || !in || in > end)
+    const char *p = python_frame(text), *end = p ? strchr(p, '\n') : NULL, *line = end ? strstr(p, "\", line ") : NULL,
+               *in = line ? strstr(line, ", in ") : NULL;
+    if (!in || in > end)
         return false;
-    *to = (struct frame){.text = p, .size = (size_t)(end + 1 + strcspn(end + 1, "\n") - p) + 1};
+    const char *next = end + 1 + strcspn(end + 1, "\n");
+    *to = (struct frame){.text = text, .begin = (size_t)(p - text), .size = (size_t)(next + 1 - text)};
     to->forward = strncmp(in, ", in forward\n", 13) == 0;
     const char *direct = strstr(end, ".forward(");
-    to->direct = direct && direct < p + to->size;
+    to->direct = direct && direct < next;
     return true;
 }
 
@@ -173,10 +168,13 @@ static struct stack
 parse_stack(struct frames *f, const struct call *c)
 {
     struct stack s = {0};
-    int n = 0, depth = 0, cap = 0;
-    const char **scope = scope_list(f->a, c->scopes, &n), *end;
-    int nscopes = n - 1; /* the last entry is the call itself */
-    for (const char *p = c->stack; (p = python_frame(p)); p = end) {
+    const int before = f->scopes.n;
+    f->scopes = python_entries(f->a, c->scopes, &f->scopes);
+    const struct entry *scope = f->scopes.entry;
+    int depth = 0, cap = 0, nscopes = f->scopes.n - 1; /* the last entry is the call itself */
+    if (f->parsed_text && f->scopes.n == before && f->scopes.kept >= nscopes && strcmp(f->parsed_text, c->stack) == 0)
+        return f->parsed;
+    for (const char *p = c->stack, *end;; p = end) {
         struct frame read, *own = s.n < f->nlast ? &f->last[s.n] : NULL;
         if (!own || strncmp(own->text, p, own->size) != 0) {
             if (!read_frame(&read, p))
@@ -187,17 +185,20 @@ parse_stack(struct frames *f, const struct call *c)
         }
         end = p + own->size - 1;
         depth += own->forward && !(s.n && f->last[s.n - 1].direct);
-        const char *module = nscopes < 1 ? "" : scope[depth < 1 ? 0 : depth <= nscopes ? depth - 1 : nscopes - 1];
-        if (!own->module || strcmp(own->module, module) != 0) {
-            own->spot = frame_spot(f, p, end, module);
-            own->module = module;
-        }
+        const char *module = nscopes < 1 ? "" : scope[depth < 1 ? 0 : depth <= nscopes ? depth - 1 : nscopes - 1].name;
+        struct path *around = s.n ? s.at[s.n - 1].path : NULL;
+        if (!own->module || (own->module != module && strcmp(own->module, module) != 0))
+            own->spot = frame_spot(f, p + own->begin, end, module);
+        own->module = module;
+        if (!own->spot.path || own->around != around)
+            own->spot.path = stack_path(f, around, &own->spot);
+        own->around = around;
         struct spot *spot = PUSH(f->a, s.at, s.n, cap);
         *spot = own->spot;
-        spot->path = stack_path(f, s.n > 1 ? spot[-1].path : NULL, spot);
-        spot->calls = depth < nscopes ? scope[depth] : "";
+        spot->calls = depth < nscopes ? scope[depth].name : "";
     }
-    return s;
+    f->parsed_text = c->stack;
+    return f->parsed = s;
 }
 
 /* Where the stack with these texts stands or would stand. */

@@ -11,16 +11,24 @@
 #include <ctype.h>
 #include <string.h>
 
-const char *
-python_entry(const char **list, size_t *len)
+struct entries
+python_entries(struct arena *a, const char *list, const struct entries *before)
 {
-    const char *p = *list ? *list : "", *end;
-    while (*p && *p != '\'' && *p != '"') /* mostly the second or third */
-        p++;
-    end = *p ? strchr(p + 1, *p) : NULL;
-    *list = end ? end + 1 : NULL;
-    *len = end ? (size_t)(end - p - 1) : 0;
-    return end ? p + 1 : NULL;
+    struct entries e = {.list = list ? list : "", .len = list ? strlen(list) : 0, .n = before->n};
+    int cap = before->n;
+    for (size_t end; e.n && ((end = before->entry[e.n - 1].end) > e.len || memcmp(e.list, before->list, end) != 0);)
+        e.n--; /* mostly the last one alone */
+    e.kept = e.n;
+    e.entry = arena_dup(a, before->entry, sizeof(*e.entry) * (size_t)cap);
+    for (const char *p = e.list + (e.n ? e.entry[e.n - 1].end : 0), *end;; p = end + 1) {
+        while (*p && *p != '\'' && *p != '"') /* mostly the second or third */
+            p++;
+        end = *p ? strchr(p + 1, *p) : NULL;
+        if (!end)
+            return e;
+        *PUSH(a, e.entry, e.n, cap) =
+            (struct entry){arena_strn(a, p + 1, (size_t)(end - p - 1)), (size_t)(end + 1 - e.list)};
+    }
 }
 
 const char *
