@@ -35,6 +35,8 @@ struct record {
         bool doubted; /* whoever reads them has a doubt */
     } * given;        /* the arguments; NULL without a name */
     struct traced {
+        const char *stack;              /* the text; NULL none */
+        struct traced *next;            /* of the node behind it, the last time: layers run the same lines in turn */
         const char *line;               /* of Python: of the innermost frame */
         const char *outer, *around;     /* the stack without that frame, and the innermost line there */
         bool in_torch;                  /* it is of PyTorch's own modules */

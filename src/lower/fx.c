@@ -229,7 +229,8 @@ static struct traced
 read_stack(struct arena *a, const char *stack)
 {
     const char *outer = stack ? fx_outer(a, stack) : NULL, *line = fx_line(a, stack), *around = fx_line(a, outer);
-    return (struct traced){.line = line,
+    return (struct traced){.stack = stack,
+                           .line = line,
                            .outer = outer,
                            .around = around,
                            .casts = may_cast(line) || may_cast(around),
@@ -276,9 +277,13 @@ aim_of(const struct lowering *l, const char *target)
     return *PUSH(a, x->aim, x->naims, x->cap_aims) = aim;
 }
 
+/* before: of the node before it. */
 static struct traced *
-read_traced(const struct lowering *l, const char *stack)
+read_traced(const struct lowering *l, const char *stack, struct traced *before)
 {
+    const struct traced *next = before ? before->next : NULL;
+    if (stack && next && next->stack && strcmp(next->stack, stack) == 0)
+        return before->next;
     struct arena *a;
     struct stacks *x = stacks_of(l, &a);
     int at = stack ? names_find(x->texts, stack) : -1;
@@ -310,7 +315,9 @@ read_record(const struct lowering *l, const struct node *n)
     if (r->given)
         r->given->a = l->a;
     const bool same = n->stack && before != &none && n[-1].stack && strcmp(n->stack, n[-1].stack) == 0;
-    r->traced = same ? before->traced : read_traced(l, n->stack);
+    r->traced = same ? before->traced : read_traced(l, n->stack, before->traced);
+    if (before->traced && !same)
+        before->traced->next = r->traced;
     r->scopes = python_entries(l->a, n->scopes, &before->scopes);
     r->classes = python_entries(l->a, n->classes, &before->classes);
     r->scope_drops = first_dropout(&r->scopes, before->scope_drops);
