@@ -512,7 +512,7 @@ struct param *
 computed_unread_weight(struct dynamo *d, const struct group *g, const char *stem, int *n)
 {
     struct param *best = NULL;
-    const char *bare = spelled_bare(stem), *called = arena_printf(d->l->a, ".%s(", bare),
+    const char *bare = target_bare(stem), *called = arena_printf(d->l->a, ".%s(", bare),
                *calls = arena_printf(d->l->a, "%s(", bare);
     int rank = 0, k = 0;
     *n = 0;
@@ -716,7 +716,7 @@ static int
 lost_buffer(struct dynamo *d, const struct group *g, const char *stem, const struct tensor *t)
 {
     struct program *p = d->l->p;
-    const char *called = arena_printf(d->l->a, ".%s(", spelled_bare(stem));
+    const char *called = arena_printf(d->l->a, ".%s(", target_bare(stem));
     int rank;
     const int64_t *size;
     for (int i = 0; i < p->nparams && !spelled(stem, MAY_SLICE) && target_views(stem); i++) {

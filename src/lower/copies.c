@@ -70,7 +70,7 @@ copies_anew(const struct dynamo *d, const struct group *g)
             return g->target;
         if (spelled(g->target, COPIES) && !python_calls(line, root))
             return "aten.alias.default";
-        const char *target = arena_printf(a, "aten.%s%s", copy, spelled_bare(g->target) + strlen(root));
+        const char *target = arena_printf(a, "aten.%s%s", copy, target_bare(g->target) + strlen(root));
         if (strcmp(copies[i].name, copy) == 0 && spelled_row(target) &&
             !(python_calls(line, root) && read_itself(d, g)))
             return target;

@@ -218,7 +218,6 @@ int fx_group_args(struct lowering *l, const struct aten *op, const struct group 
 bool spelled_as(const char *name, const char *stem);
 const char *spelled_was(const char *name);                     /* what made a constant of that name; NULL itself */
 bool spelled_number(const char *target);                       /* makes no tensor, but a number of sizes */
-const char *spelled_bare(const char *target);                  /* "add.Tensor" of "aten.add.Tensor" */
 const char *spelled_root(struct arena *a, const char *target); /* "add" of "aten.add.Tensor" */
 /* The name by which the line calls the operator: its root, or that of a function which is nothing else. */
 const char *spelled_in(struct arena *a, const char *line, const char *target);

@@ -78,9 +78,9 @@ doubt_overwritten(const struct program *p)
                                by[c->args[0].i]->outs[0] == c->args[1].i; /* what was written over all of it */
         for (int slot; (slot = next_read(&r)) >= 0 && !said && !puts_back; said = by[slot])
             if (by[slot])
-                graph_doubt(p->graph, c->node, spelled_bare(c->target), "memlint.export",
+                graph_doubt(p->graph, c->node, target_bare(c->target), "memlint.export",
                             "it reads what %s wrote over before: another tensor that the exporter merged with that one",
-                            by[slot]->node ? by[slot]->node : spelled_bare(by[slot]->target));
+                            by[slot]->node ? by[slot]->node : target_bare(by[slot]->target));
         bool writes = c->in_place || (c->op && c->op->writes == WRITES_PART);
         if (writes && c->nargs && c->args[0].kind == ARG_SLOT)
             by[c->args[0].i] = c;
@@ -101,7 +101,7 @@ doubt_indexed(struct program *p)
             continue;
         const char *line = fx_line(own, c->stack);
         if (!strstr(line, "] = ") && !python_calls(line, "index_put")) {
-            graph_doubt(p->graph, c->node, spelled_bare(c->target), "memlint.export",
+            graph_doubt(p->graph, c->node, target_bare(c->target), "memlint.export",
                         "a function writes by index, and no line shows whether in place or by index_copy");
             break;
         }
@@ -176,7 +176,7 @@ keep_hooked(struct program *p)
         }
         for (struct call *c = kept; c && c < p->calls + p->ncalls; c++)
             if (reads_slot(c, kept->outs[0]) && reads_slot(c, beside->slot)) {
-                graph_doubt(p->graph, kept->node, spelled_bare(kept->target), "an export with dynamo=True",
+                graph_doubt(p->graph, kept->node, target_bare(kept->target), "an export with dynamo=True",
                             "weight_norm multiplies with a number for all, where the file divides each and multiplies");
                 kept = c;
             }
@@ -188,7 +188,7 @@ keep_hooked(struct program *p)
         for (struct call *c = kept; c < p->calls + p->ncalls; c++)
             runs += reads_slot(c, kept->kept);
         if (runs > 1)
-            graph_doubt(p->graph, kept->node, spelled_bare(kept->target), "memlint.export",
+            graph_doubt(p->graph, kept->node, target_bare(kept->target), "memlint.export",
                         "a hook makes it before each of its module's runs, which the exporter merged");
     }
 }

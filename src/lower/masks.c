@@ -60,7 +60,7 @@ masking_fact(const struct dynamo *d, const struct group *g, const struct arg *ar
 {
     if (n <= MASK || !args[MASK].s || !g->path)
         return NULL;
-    const struct place at = fact_place(d->l, g->path, spelled_bare(g->target));
+    const struct place at = fact_place(d->l, g->path, target_bare(g->target));
     const struct fact *f = fact_next(d->l, NULL, 1u << FACT_MASKS_ALWAYS | 1u << FACT_MASKS_TRACE, &at);
     return f && f->kind == FACT_MASKS_TRACE && starts_with(args[MASK].s, f->arg) ? f : NULL;
 }

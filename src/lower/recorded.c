@@ -202,7 +202,7 @@ cast_by_fact(struct dynamo *d, const struct group *g, const struct arg *args, in
                        1u << FACT_RESULT_TO_WEIGHT;
     if (!g->path || slot < 0 || n < 2)
         return slot;
-    struct place at = fact_place(d->l, g->path, spelled_bare(g->target));
+    struct place at = fact_place(d->l, g->path, target_bare(g->target));
     at.line[0] = fx_line_at(d, g->last);
     const struct fact *k = fact_next(d->l, NULL, before ? inputs : results, &at);
     while (k && k->kind == FACT_RESULT_TO_QUERY && (n < 3 || args[2].kind != ARG_DTYPE || args[2].i != DT_FLOAT)) {
@@ -260,9 +260,9 @@ add_lost_mask(struct dynamo *d, const struct group *g, struct arg *args, int n, 
         bias = group_maker(d->l->p, bias->args[0].i);
     if (!g->path || rank != 4 || !bias || bias->rank != 4 || bias->size[0] != 1 || size[0] == 1)
         return;
-    const struct place at = fact_place(d->l, g->path, spelled_bare(g->target));
+    const struct place at = fact_place(d->l, g->path, target_bare(g->target));
     const struct fact *f = fact_next(d->l, NULL, 1u << FACT_ADDS_MASK, &at);
-    if (!f || strcmp(spelled_bare(bias->target), f->arg) != 0)
+    if (!f || strcmp(target_bare(bias->target), f->arg) != 0)
         return;
     if (d->masked.bias != (int)args[1].i) {
         d->masked.bias = (int)args[1].i;
@@ -984,7 +984,7 @@ doubt_decomposed(struct dynamo *d, const struct group *g)
     int at = d->group_of[g->last];
     bool said = at > 0 && group_same_statement(d, d->groups[at - 1].last, g->last);
     const struct node *n = &d->l->g->n[g->last];
-    const char *target = spelled_bare(g->target);
+    const char *target = target_bare(g->target);
     struct traced *t = fx_record(d->l, g->last)->traced;
     if (!t->functions)
         read_functions(t);

@@ -251,7 +251,7 @@ resolve_dropped(struct dynamo *d, const struct group *g, int slot)
         return slot;
     if (spelled(g->target, CONVOLVES))
         return drop_channels(d, g, slot);
-    if (!drops_in_place(d, g, spelled_bare(DROPOUT)))
+    if (!drops_in_place(d, g, target_bare(DROPOUT)))
         return slot;
     assume_dropout(d->l, true);
     return drop_in_gap(d, g, slot, true);
@@ -462,7 +462,7 @@ resolve_clone(struct dynamo *d, const struct group *g, int tensor, bool copied)
         return l->slot_of[tensor];
     }
     if (!written && !strstr(made, ".contiguous(") && after_gap(d, g->path) && resolve_drops(d, g, tensor))
-        return drop_in_gap(d, g, l->slot_of[tensor], drops_in_place(d, g, spelled_bare(DROPOUT)));
+        return drop_in_gap(d, g, l->slot_of[tensor], drops_in_place(d, g, target_bare(DROPOUT)));
     const char *stack = own_stack(l->a, g->type, l->g->n[g->last].stack);
     const bool takes = !target_views(g->target); /* a view of an element would read what was cloned before */
     bool here =
@@ -1110,7 +1110,7 @@ resolve_left_out(struct dynamo *d, const struct group *g, const char *name)
     graph_doubt(d->l->g, n->name, n->op, NULL,
                 "the exporter left %s out before this, because it changes no number: the tensor that PyTorch makes "
                 "there is not counted",
-                spelled_bare(stem));
+                target_bare(stem));
 }
 
 /* A learned number of the group's line that was 1 or 0 when the file was written: what is multiplied with it, or added
@@ -1646,7 +1646,7 @@ doubt_merged(struct dynamo *d, const struct group *g, const struct operand *o)
     if (base && !of_another_class(d, g, o->m) && python_again(d->l->a, base->target, base->stack, o->stack))
         graph_doubt(d->l->g, n->name, n->op, NULL,
                     "the exporter merged what this line reads of %s with an equal call of another line",
-                    spelled_bare(base->target));
+                    target_bare(base->target));
 }
 
 /* What a call that runs again on a line reads: made again, too, where that writes it more often than it was called,
@@ -1722,7 +1722,7 @@ detach_other(struct dynamo *d, const struct group *g, struct call *again)
         program_assume(d->l->p, ALTERNATIVE_NONE,
                        "of two %s of equal numbers the exporter left one: the other one has "
                        "its other operand detached",
-                       spelled_bare(again->target));
+                       target_bare(again->target));
         return true;
     }
     return false;
@@ -2356,7 +2356,7 @@ changes_nothing(struct dynamo *d, const struct group *g, const char *name, const
         return !reads_twin(d, g, name, number, maker);
     const char *terms = spelled_as(name, "add") ? python_sums(fx_line_at(d, g->last)) : NULL;
     const bool own = terms && terms[strcspn(terms, "()")] == '(' && maker && target_named(maker->target, "add") &&
-                     !spelled_as(spelled_bare(g->target), "add");
+                     !spelled_as(target_bare(g->target), "add");
     return terms && !own;
 }
 
@@ -2411,7 +2411,7 @@ operands_again(struct dynamo *d, const struct group *g, const struct call *made,
         if (arg->i == was && is_cast_of_more(d, group_maker(d->l->p, (int)was)))
             graph_doubt(d->l->g, reader->name, reader->op, "an export by memlint.export, which has the casts",
                         "the exporter merged %s with an equal call, and perhaps the cast that it reads",
-                        spelled_bare(again->target));
+                        target_bare(again->target));
     }
     const struct call *operand =
         again->nargs && again->args[0].kind == ARG_SLOT ? group_maker(d->l->p, (int)again->args[0].i) : NULL;
@@ -2440,7 +2440,7 @@ ran_early(struct dynamo *d, const struct group *g, const struct call *made, cons
     if (!own)
         graph_doubt(d->l->g, reader->name, reader->op, NULL,
                     "the exporter merged %s with an equal call, and no line that is left shows when it ran",
-                    spelled_bare(again->target));
+                    target_bare(again->target));
     return false;
 }
 

@@ -15,8 +15,11 @@
 bool
 spelled_as(const char *name, const char *stem)
 {
-    size_t n = strlen(stem);
-    return strncmp(name, stem, n) == 0 && (!name[n] || (name[n] == '_' && isdigit((unsigned char)name[n + 1])));
+    while (*stem && *stem == *name) {
+        stem++;
+        name++;
+    }
+    return !*stem && (!*name || (*name == '_' && isdigit((unsigned char)name[1])));
 }
 
 static const struct trait_row {
@@ -100,15 +103,17 @@ trait_row(const char *name, unsigned traits)
 {
     static const struct trait_row none = {"", 0, NULL};
     static unsigned char first[UCHAR_MAX + 1], next[COUNT(trait_rows) + 1]; /* by first letter: 1 and up, in order */
+    static unsigned any[UCHAR_MAX + 1];                                     /* traits that one of these has */
     static bool sorted;
     for (int i = COUNT(trait_rows); i > 0 && !sorted; i--) {
-        unsigned char *to = &first[(unsigned char)*trait_rows[i - 1].stem];
-        next[i] = *to;
-        *to = (unsigned char)i;
+        const unsigned char c = (unsigned char)*trait_rows[i - 1].stem;
+        any[c] |= trait_rows[i - 1].traits;
+        next[i] = first[c];
+        first[c] = (unsigned char)i;
     }
     sorted = true;
-    name += starts_with(name, "aten.") ? strlen("aten.") : 0;
-    for (int i = first[(unsigned char)*name]; i; i = next[i]) {
+    name = target_bare(name);
+    for (int i = any[(unsigned char)*name] & traits ? first[(unsigned char)*name] : 0; i; i = next[i]) {
         const struct trait_row *row = &trait_rows[i - 1];
         size_t n = 1;
         if (!(row->traits & traits))
@@ -142,13 +147,6 @@ spelled_number(const char *target)
     for (int i = 0; i < COUNT(makers); i++)
         makes |= starts_with(target, makers[i]);
     return makes;
-}
-
-/* "add.Tensor" of "aten.add.Tensor". */
-const char *
-spelled_bare(const char *target)
-{
-    return starts_with(target, "aten.") ? target + strlen("aten.") : target;
 }
 
 /* "full_like_3" to "aten.full_like". */
@@ -307,7 +305,7 @@ const char *
 spelled_root(struct arena *a, const char *target)
 {
     static const char functional[] = "_functional"; /* "normal_functional" of x.normal_() */
-    const char *bare = spelled_bare(target);
+    const char *bare = target_bare(target);
     const size_t n = strcspn(bare, "."), suffix = strlen(functional);
     const bool in_place = n > suffix && strncmp(bare + n - suffix, functional, suffix) == 0;
     return arena_strn(a, bare, in_place ? n - suffix : n);
@@ -378,11 +376,11 @@ of_stem(const char *name, const char *stem)
 bool
 spelled_after(const char *name, const char *target)
 {
-    if (of_stem(name, spelled_bare(target)))
+    if (of_stem(name, target_bare(target)))
         return true;
     for (int i = 0; i < COUNT(renames); i++)
         if (strcmp(renames[i].to, target) == 0 && strcmp(renames[i].target, target) != 0 &&
-            of_stem(name, spelled_bare(renames[i].target)))
+            of_stem(name, target_bare(renames[i].target)))
             return true;
     return strcmp(target, REFLECTED) == 0 && spelled_after(name, "aten.sub.Tensor");
 }

@@ -598,7 +598,7 @@ unread_numbers(struct dynamo *d)
         if (counted[i].left > counted[i].again) {
             program_assume(p, ALTERNATIVE_UNREAD,
                            "calls of %s of which the numbers of names alone tell (%d) keep nothing",
-                           spelled_bare(counted[i].target), counted[i].left - counted[i].again);
+                           target_bare(counted[i].target), counted[i].left - counted[i].again);
             any = true;
         }
     any = any && setup_instead(d->l->s, ALTERNATIVE_UNREAD);
@@ -740,9 +740,9 @@ unread_doubt(struct lowering *l)
         const char *target = run[i].of->whole ? missing(&run[i]) : NULL;
         l->g->unread |= target != NULL;
         if (target)
-            graph_doubt(l->g, run[i].first->node, spelled_bare(target), "memlint.export",
+            graph_doubt(l->g, run[i].first->node, target_bare(target), "memlint.export",
                         "its line makes %s elsewhere: what nobody reads is not in the file, and not counted",
-                        spelled_bare(target));
+                        target_bare(target));
     }
     arena_free(a);
 }

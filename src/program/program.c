@@ -53,10 +53,9 @@ static const struct {
     {"dropout", TARGET_DROPS},
 };
 
-bool
-target_named(const char *target, const char *stem)
+static inline bool
+is_named(const char *name, const char *stem)
 {
-    const char *name = *target == 'a' && strncmp(target, "aten.", 5) == 0 ? target + 5 : target;
     while (*stem && *stem == *name) {
         stem++;
         name++;
@@ -65,19 +64,27 @@ target_named(const char *target, const char *stem)
 }
 
 bool
+target_named(const char *target, const char *stem)
+{
+    return is_named(target_bare(target), stem);
+}
+
+bool
 target_is(const char *target, enum target_trait t)
 {
     static unsigned char first[UCHAR_MAX + 1], next[COUNT(targets) + 1]; /* by first letter: 1 and up, in order */
+    static unsigned any[UCHAR_MAX + 1];                                  /* traits that one of these has */
     static bool sorted;
     for (int i = COUNT(targets); i > 0 && !sorted; i--) {
-        unsigned char *to = &first[(unsigned char)*targets[i - 1].name];
-        next[i] = *to;
-        *to = (unsigned char)i;
+        const unsigned char c = (unsigned char)*targets[i - 1].name;
+        any[c] |= targets[i - 1].traits;
+        next[i] = first[c];
+        first[c] = (unsigned char)i;
     }
     sorted = true;
-    const char *name = strncmp(target, "aten.", 5) == 0 ? target + 5 : target;
-    int i = first[(unsigned char)*name];
-    while (i && !((targets[i - 1].traits & t) && target_named(name, targets[i - 1].name))) /* traits tell most apart */
+    const char *name = target_bare(target);
+    int i = any[(unsigned char)*name] & t ? first[(unsigned char)*name] : 0;
+    while (i && !((targets[i - 1].traits & t) && is_named(name, targets[i - 1].name))) /* traits tell most apart */
         i = next[i];
     return i;
 }

@@ -108,6 +108,12 @@ enum target_trait {
 };
 bool target_is(const char *target, enum target_trait t);
 bool target_named(const char *target, const char *stem); /* "aten.add.Tensor" is "add" */
+/* "add.Tensor" of "aten.add.Tensor". */
+static inline const char *
+target_bare(const char *t)
+{
+    return t[0] == 'a' && t[1] == 't' && t[2] == 'e' && t[3] == 'n' && t[4] == '.' ? t + 5 : t;
+}
 
 static inline bool
 target_views(const char *target)

@@ -2932,8 +2932,7 @@ aten_find(const char *target)
             *stem = &aten_table[i];
     }
     filled = true;
-    if (strncmp(target, "aten.", 5) == 0)
-        target += 5;
+    target = target_bare(target);
     size_t n = strlen(target);
     const struct aten *row = *lookup(whole, target, n, 0);
     return row ? row : *lookup(stems, target, n, '.');
