@@ -52,6 +52,11 @@ struct tracer {
     struct {
         int from, user, level;
     } apart; /* what runs_apart was asked last: it is asked several times for a tensor and its reader */
+    struct counted {
+        const char *text, *target;
+        struct spelling spelling;
+        int times;
+    } counted[64]; /* how often a line writes an operator, by the line: layers have them in common */
 };
 
 static struct tracer
@@ -424,9 +429,14 @@ written_times(struct tracer *t, int i, int level, const char *text, int *times)
         *times = 1;
         return at && !python_calls(at, module) ? at - 1 : NULL;
     }
-    const struct spelling spelling = syntax_spelling(t->p->calls[i].target);
-    const char *end = text + strlen(text);
-    if (!(*times = syntax_count(&spelling, text, end)))
+    const char *target = t->p->calls[i].target, *end = text + strlen(text);
+    const uintptr_t both = (uintptr_t)text ^ (uintptr_t)t->p->calls[i].op;
+    struct counted *c = &t->counted[(both >> 4 ^ both >> 10) % COUNT(t->counted)];
+    if (c->text != text || strcmp(c->target, target) != 0) {
+        *c = (struct counted){text, target, syntax_spelling(target), 0};
+        c->times = syntax_count(&c->spelling, text, end);
+    }
+    if (!(*times = c->times))
         return python_subscript(t->a, &t->p->calls[i], text);
     int first = i, last = i, before = 0, all = 0;
     while (first > 0 && same_run(t, i, first - 1, level))
@@ -438,7 +448,7 @@ written_times(struct tracer *t, int i, int level, const char *text, int *times)
         before += same && k < i;
         all += same;
     }
-    return *times == all ? syntax_nth(&spelling, text, end, before) : NULL;
+    return *times == all ? syntax_nth(&c->spelling, text, end, before) : NULL;
 }
 
 static const char *
