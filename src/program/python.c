@@ -257,7 +257,7 @@ find_modules(struct tracer *t, int level, int i, int j)
     bool lists = false;
     for (int k = i; k < j; k++) {
         const char *calls = called_at(t, level, k);
-        modules += *calls && strcmp(calls, module) != 0;
+        modules += *calls && calls != module && strcmp(calls, module) != 0;
         module = *calls ? calls : module;
     }
     for (const char *p = s->src->text; *p && modules > 1; p++)
@@ -861,14 +861,15 @@ local_end(struct tracer *t, int from, int level, const char *name)
 static bool
 bound_before(struct tracer *t, int user, int level, const char *name, const char *given)
 {
+    const struct source *line = NULL;
     for (int i = user - 1; i >= 0 && t->steps++ < limit(LIMIT_FRAMES); i--) {
         if (!t->stacks[i].n)
             continue;
         if (!stack_inside(&t->stacks[user], level, &t->stacks[i]))
             return false;
         const struct spot *s = &t->stacks[i].at[level];
-        if (syntax_binds(s->src, name))
-            return !(given && *s->calls && syntax_mentions(s->src, given));
+        if (s->src != line && syntax_binds(line = s->src, name))
+            return !(given && *s->calls && syntax_mentions(line, given));
     }
     return false;
 }
@@ -1400,6 +1401,16 @@ carried(const struct tracer *t, int from, int user, const char **by)
     return -1;
 }
 
+/* Whether all calls from one to another share the line at that level, and those around it. */
+static bool
+one_line(const struct tracer *t, int level, int from, int to)
+{
+    int k = to;
+    while (level >= 0 && k > from && stack_shares(&t->stacks[from], level, &t->stacks[k]))
+        k--;
+    return k == from;
+}
+
 /* The level at which the frames of two calls part: they differ there, or the function or the line runs again. */
 static int
 runs_apart(struct tracer *t, int from, int user)
@@ -1414,7 +1425,7 @@ runs_apart(struct tracer *t, int from, int user)
         bool again = i < level || (i < u->n && s->at[i].where == u->at[i].where);
         level = again && s->end[i] < user ? i - 1 : level;
     }
-    for (int i = 0; i < level; i++)
+    for (int i = one_line(t, level - 1, from, user) ? level : 0; i < level; i++)
         level = line_end(t, i, from, user) < user ? i : level;
     t->apart.from = from;
     t->apart.user = user;
@@ -1691,7 +1702,7 @@ calls_unseen(const struct tracer *t, int first, int end, int level, const struct
     size_t n;
     for (const char *p = s->src->text; (p = syntax_next_own_call(p, &n)); p += n) {
         bool seen = false;
-        for (int k = first; k < end && !seen; k++) {
+        for (int k = end - 1; k >= first && !seen; k--) {
             const struct spot *o = t->stacks[k].n > level + 1 ? &t->stacks[k].at[level] : NULL;
             seen = o && stack_same_spot(o, s) && (!*path_last(o->calls) || is_last(o->calls, p, n));
         }
