@@ -258,9 +258,11 @@ enum { BITS = 64 }; /* of a word */
 static void
 read_rows(struct traced *t)
 {
+    static uint64_t ending[COUNT(rows)];
     _Static_assert(COUNT(rows) <= BITS * COUNT(t->draws), "a bit each");
     for (int i = 0; i < COUNT(rows); i++)
-        if (python_may_call(t->endings, rows[i].name) && (!*rows[i].name || python_calls(t->line, rows[i].name)) &&
+        if (python_may_call_row(t->endings, rows[i].name, &ending[i]) &&
+            (!*rows[i].name || python_calls(t->line, rows[i].name)) &&
             (!rows[i].given || strstr(t->line, rows[i].given)) && !(rows[i].never && strstr(t->line, rows[i].never)))
             t->draws[i / BITS] |= UINT64_C(1) << i % BITS;
     t->drawn = true;

@@ -939,9 +939,11 @@ next_function(struct arena *a, const char *line, const char **at)
 static void
 read_functions(struct traced *t)
 {
+    static uint64_t ending[COUNT(decomposed)];
     _Static_assert(COUNT(decomposed) <= 64 && COUNT(composed) <= 32 && COUNT(recurrent) <= 32, "a bit each");
     for (int i = 0; i < COUNT(decomposed); i++)
-        t->decomposed |= (uint64_t)(python_may_call(t->endings, decomposed[i]) && python_calls(t->line, decomposed[i]))
+        t->decomposed |= (uint64_t)(python_may_call_row(t->endings, decomposed[i], &ending[i]) &&
+                                    python_calls(t->line, decomposed[i]))
                          << i;
     for (int i = 0; i < COUNT(composed); i++)
         t->composed |=

@@ -260,6 +260,13 @@ const char *python_calls(const char *line, const char *name);
 uint64_t python_endings(const char *line);
 bool python_may_call(uint64_t endings, const char *name);
 uint64_t python_ending(const char *name); /* of a name: what python_endings has a bit of where the line may call it */
+/* The same for a table's rows, which keep what that is of their names. */
+static inline bool
+python_may_call_row(uint64_t endings, const char *name, uint64_t *ending)
+{
+    *ending = *ending ? *ending : python_ending(name);
+    return endings & *ending;
+}
 /* Whether the line gives the first call of that name a k-th argument, from 0 on, or one by that keyword: -1 unknown, as
  * the line does not call it or is not all of the statement. */
 int python_gives(const char *line, const char *name, int k, const char *keyword);

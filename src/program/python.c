@@ -1310,22 +1310,18 @@ static const struct inner {
     {"local_response_norm", "avg_pool3d", {"pow"}, "likewise"},
 };
 
-/* Whether the line calls it. */
-static bool
-calls_inner(const struct source *s, const struct inner *in)
-{
-    return python_may_call(s->endings, in->function) && python_calls(s->text, in->function);
-}
-
 /* Between two calls of one statement, the first of which made a tensor that the second reads: the last call that holds
  * it; -1 the second. */
 static int
 inner_end(struct tracer *t, int from, int user)
 {
+    static uint64_t ending[COUNT(inners)];
     const struct stack *s = &t->stacks[from];
+    const struct source *line = s->n ? s->at[s->n - 1].src : NULL;
     const struct inner *in = NULL;
-    for (int i = 0; i < COUNT(inners) && s->n && !in; i++)
-        if (calls_inner(s->at[s->n - 1].src, &inners[i]) &&
+    for (int i = 0; i < COUNT(inners) && line && !in; i++)
+        if (python_may_call_row(line->endings, inners[i].function, &ending[i]) &&
+            python_calls(line->text, inners[i].function) &&
             (!inners[i].maker || target_named(t->p->calls[from].target, inners[i].maker)))
             in = &inners[i];
     if (!in)
