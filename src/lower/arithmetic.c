@@ -148,6 +148,13 @@ struct word {
     int group; /* -1 missing */
 };
 
+/* A call of sizes, which no row draws. */
+static bool
+is_size(const struct group *g)
+{
+    return g->aim ? g->aim->number : spelled_number(g->target);
+}
+
 static bool
 is_call(const struct dynamo *d, int at, int i, const char *stem, size_t len)
 {
@@ -224,17 +231,35 @@ reads_both(const struct dynamo *d, int group, const struct word *words, int n)
     return both;
 }
 
+/* Whether the statement of a group has as many calls behind it as a row draws at least. */
+static bool
+has_room(const struct dynamo *d, int at, const struct arithmetic *row)
+{
+    static unsigned char fewest[COUNT(rows)];
+    unsigned char *n = &fewest[row - rows];
+    for (const char *p = *n ? "" : row->drawing; *p; p += strspn(p, " ")) {
+        const size_t stem = strcspn(p, "(>?=^ "), len = strcspn(p, " ");
+        *n += !strchr("?&", p[len - 1]) && p[stem] != '=' && strncmp(p, "reduction", stem) != 0;
+        p += len;
+    }
+    const int last = at + *n - 1;
+    return last < d->ngroups && (last < at || is_size(&d->groups[last]) ||
+                                 group_same_statement(d, d->groups[at].last, d->groups[last].last));
+}
+
 static bool
 matches(const struct dynamo *d, int at, const struct arithmetic *row, struct word *words, int *n)
 {
     int i = at;
     *n = 0;
+    if (!has_room(d, at, row))
+        return false;
     for (const char *p = row->drawing; *p; p += strspn(p, " ")) {
         size_t stem = strcspn(p, "(>?=^ "), len = strcspn(p, " ");
         bool given = p[len - 1] == '&', optional = given || p[len - 1] == '?';
         bool reduces = strncmp(p, "reduction", stem) == 0, told = p[stem] == '=';
         struct word w = {p, -1};
-        while (i < d->ngroups && spelled_number(d->groups[i].target)) /* of sizes */
+        while (i < d->ngroups && is_size(&d->groups[i]))
             i++;
         if (reduces)
             w.group = reduction_at(d, at, i);
