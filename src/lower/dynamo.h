@@ -15,7 +15,8 @@ struct record {
     const char **reads; /* names in them, "add_1" of "%add_1" */
     struct aim {
         bool read;                   /* by spelled_read: */
-        bool number, renamed;        /* spelled_number; spelled_anew has a row for it */
+        bool number;                 /* spelled_number */
+        uint64_t renames;            /* rows of spelled_anew, as bits */
         bool batch;                  /* its statistics are the batch's */
         bool trains;                 /* spelled_in_training may say so */
         enum trait traits;           /* for spelled */

@@ -233,6 +233,17 @@ static const struct rename {
      "mode='area': interpolate in torch/nn/functional.py"},
 };
 
+/* Its rows, as bits. */
+static uint64_t
+renames_of(const char *target)
+{
+    _Static_assert(COUNT(renames) <= 64, "a bit each");
+    uint64_t rows = 0;
+    for (int i = 0; i < COUNT(renames); i++)
+        rows |= (uint64_t)(strcmp(renames[i].target, target) == 0) << i;
+    return rows;
+}
+
 const char *
 spelled_anew(const struct dynamo *d, const struct group *g)
 {
@@ -247,14 +258,13 @@ spelled_anew(const struct dynamo *d, const struct group *g)
         if (target_named(g->target, scalar[i].stem))
             return arena_printf(a, "aten.%s.%s", scalar[i].stem, scalar[i].overload);
     const char *line = fx_line_at(d, g->last);
-    for (int i = 0; i < COUNT(renames) && (!g->aim || g->aim->renamed); i++)
-        if (strcmp(renames[i].target, g->target) == 0 &&
-            (!renames[i].type || (g->type && strcmp(renames[i].type, g->type) == 0)) &&
-            (!renames[i].line || strstr(line, renames[i].line)) &&
-            (!renames[i].says || glob_match(renames[i].says, g->args)) &&
-            !(renames[i].but && glob_match(renames[i].but, g->args)) &&
-            !(renames[i].unless && python_calls(line, renames[i].unless)))
-            return renames[i].to;
+    for (uint64_t left = g->aim ? g->aim->renames : renames_of(g->target); left; left &= left - 1) {
+        const struct rename *r = &renames[__builtin_ctzll(left)];
+        if ((!r->type || (g->type && strcmp(r->type, g->type) == 0)) && (!r->line || strstr(line, r->line)) &&
+            (!r->says || glob_match(r->says, g->args)) && !(r->but && glob_match(r->but, g->args)) &&
+            !(r->unless && python_calls(line, r->unless)))
+            return r->to;
+    }
     return g->target;
 }
 
@@ -403,8 +413,7 @@ spelled_read(struct aim *aim, const char *target)
     aim->row = spelled_row(target);
     aim->traits = trait_row(target, ~0u)->traits;
     aim->number = spelled_number(target);
-    for (int i = 0; i < COUNT(renames); i++)
-        aim->renamed |= strcmp(renames[i].target, target) == 0;
+    aim->renames = renames_of(target);
     aim->batch = spelled_statistics(target) == STATISTICS_BATCH;
     aim->trains = spelled_in_training(target, NULL, NULL);
 }
