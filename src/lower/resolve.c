@@ -639,10 +639,11 @@ static size_t
 numbered(const char *name, int *number)
 {
     size_t n = strlen(name), root = n;
-    while (root && name[root - 1] >= '0' && name[root - 1] <= '9')
-        root--;
+    uint64_t digits = 0, tens = 1;
+    for (; root && name[root - 1] >= '0' && name[root - 1] <= '9'; tens *= 10)
+        digits += tens * (uint64_t)(name[--root] - '0');
     const bool has = root && root < n && name[root - 1] == '_';
-    *number = has ? atoi(name + root) : 0;
+    *number = has ? (int)digits : 0;
     return has ? root - 1 : n;
 }
 
@@ -3073,9 +3074,15 @@ takes_sizes(const struct group *g, int position)
 {
     static const char *const names[] = {"size", "sizes", "shape", "output_size", "split_sizes", "repeats", "s"};
     const struct aten *op = aten_find(g->target);
+    const char *arg = op ? op->args : "";
+    for (; position > 0 && *arg; position--) {
+        arg += strcspn(arg, " ");
+        arg += *arg == ' ';
+    }
+    const size_t len = strcspn(arg, " ");
     bool sizes = false;
-    for (int i = 0; i < COUNT(names) && op; i++)
-        sizes |= aten_arg(op, names[i]) == position;
+    for (int i = 0; i < COUNT(names); i++)
+        sizes |= len == strlen(names[i]) && memcmp(arg, names[i], len) == 0;
     return sizes;
 }
 
