@@ -457,8 +457,17 @@ hash(const struct names *m, const char *s)
         memcpy(&word, s + n - sizeof(word), sizeof(word));
         word = __builtin_bswap64(word);
     }
-    for (size_t i = 0; i < n && n < sizeof(word); i++)
-        word = word << 8 | (unsigned char)s[i];
+    if (n < sizeof(word)) { /* two parts that overlap, or three letters */
+        uint32_t begin = 0, end = 0;
+        if (n >= sizeof(begin)) {
+            memcpy(&begin, s, sizeof(begin));
+            memcpy(&end, s + n - sizeof(end), sizeof(end));
+        } else if (n) {
+            begin = (unsigned char)s[0];
+            end = (uint32_t)(unsigned char)s[n / 2] << 8 | (unsigned char)s[n - 1];
+        }
+        word = (uint64_t)begin << 32 | end;
+    }
     h = mix(h, word);
     return (uint32_t)(h ^ h >> 32);
 }
