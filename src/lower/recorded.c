@@ -1056,7 +1056,7 @@ put_in_order(struct dynamo *d, const struct group *g, const struct arg *args, in
     int first = lost;
     if (!stack || args[at].kind != ARG_SLOT || args[at].i != made->outs[0] ||
         !(python_writes(fx_line_at(d, g->last), written) ||
-          (made->stack && starts_with(made->stack, stack) && made->stack != stack)))
+          (made->stack && made->stack != stack && starts_with(made->stack, stack))))
         return;
     for (bool feeds = true; feeds && first > 0; first -= feeds) {
         const struct call *c = &p->calls[first - 1];

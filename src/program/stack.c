@@ -296,8 +296,9 @@ stack_down_to(struct arena *a, const char *stack, int level)
 bool
 python_same_function(const char *a, const char *b)
 {
-    const char *p = strstr(a, "\", line "), *q = strstr(b, "\", line ");
-    return p && q && p - a == q - b && strncmp(a, b, (size_t)(p - a)) == 0 &&
+    static const char mark[] = "\", line ";
+    const char *line = strstr(a, mark);
+    return line && strncmp(a, b, (size_t)(line - a) + strlen(mark)) == 0 &&
            strcmp(strrchr(a, ' '), strrchr(b, ' ')) == 0;
 }
 
