@@ -195,21 +195,24 @@ first_of_statement(const struct dynamo *d, const char *outer, int64_t slot)
 
 /* Casts that copy under autocast: of the input before the call, or of its result. */
 static int
-cast_by_fact(struct dynamo *d, const struct group *g, const struct arg *args, int n, bool before, int slot)
+cast_by_fact(struct dynamo *d, const struct group *g, const struct arg *args, int n, bool before, int slot,
+             struct place *at)
 {
     unsigned inputs = 1u << FACT_INPUT_TO_WEIGHT | 1u << FACT_INPUT_TO_FLOAT;
     unsigned results = 1u << FACT_RESULT_TO_VALUE | 1u << FACT_RESULT_TO_QUERY | 1u << FACT_RESULT_TO_INPUT |
                        1u << FACT_RESULT_TO_WEIGHT;
     if (!g->path || slot < 0 || n < 2)
         return slot;
-    struct place at = fact_place(d->l, g->path, target_bare(g->target));
-    at.line[0] = fx_line_at(d, g->last);
-    const struct fact *k = fact_next(d->l, NULL, before ? inputs : results, &at);
+    if (!at->path) {
+        *at = fact_place(d->l, g->path, target_bare(g->target));
+        at->line[0] = fx_line_at(d, g->last);
+    }
+    const struct fact *k = fact_next(d->l, NULL, before ? inputs : results, at);
     while (k && k->kind == FACT_RESULT_TO_QUERY && (n < 3 || args[2].kind != ARG_DTYPE || args[2].i != DT_FLOAT)) {
         fact_drop(d->l, k);
-        k = fact_next(d->l, k, results, &at);
+        k = fact_next(d->l, k, results, at);
     }
-    if (k && k->kind == FACT_INPUT_TO_FLOAT && !python_calls(at.line[0], k->arg)) {
+    if (k && k->kind == FACT_INPUT_TO_FLOAT && !python_calls(at->line[0], k->arg)) {
         fact_drop(d->l, k);
         k = NULL;
     }
@@ -1398,8 +1401,9 @@ recorded_call(struct dynamo *d, struct group *g)
     if (n > 0 && args[0].kind == ARG_SLOT && is(g, target, PROJECTS | CONVOLVES))
         args[0].i = resolve_dropped(d, g, (int)args[0].i);
     int operand = n > 0 && args[0].kind == ARG_SLOT ? (int)args[0].i : -1;
+    struct place here = {.path = NULL}; /* where the call stands, when facts are asked for */
     if (operand >= 0) {
-        args[0].i = cast_by_fact(d, g, args, n, true, operand);
+        args[0].i = cast_by_fact(d, g, args, n, true, operand, &here);
         if (args[0].i == operand)
             args[0].i = casts_operand(d, g, 0, operand);
     }
@@ -1430,7 +1434,7 @@ recorded_call(struct dynamo *d, struct group *g)
     c->in_place = in_place(d, g, c, out);
     g->call = l->p->ncalls - 1;
     int slot = norm ? norm_output(d, g, norm->kind, c) : c->outs[0];
-    int made = cast_by_fact(d, g, args, n, false, slot);
+    int made = cast_by_fact(d, g, args, n, false, slot, &here);
     slot = made == slot && !norm ? casts_result(d, g, operand, slot) : made;
     bool last = g->call == l->p->ncalls - 1;
     const struct call *shown = last && l->p->calls[g->call].in_place ? shows_all(d, first) : NULL;
