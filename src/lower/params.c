@@ -463,45 +463,6 @@ listed_as(const struct dynamo *d, int at)
     return listed == unread ? found : -1;
 }
 
-/* The parameter under whose name a nameless one is read: the same last name in the nearest module above or below (a
- * head's bias and its decoder's); for a weight that is named as a table the one that an embedding reads, or the head
- * nearer to it. */
-static int
-tied_to(const struct dynamo *d, int at, int table)
-{
-    const struct program *p = d->l->p;
-    const char *name = p->params[at].name, *dot = strrchr(name, '.');
-    int best = -1, least = 0;
-    for (int i = 0; i < p->nparams && dot; i++) {
-        const char *other = p->params[i].name, *end = strrchr(other, '.');
-        size_t n = (size_t)(dot - name), m = end ? (size_t)(end - other) : 0, common = n < m ? n : m;
-        int apart = abs(common_modules(name, NULL) - common_modules(other, NULL));
-        if (d->referenced[i] && p->params[i].rank >= 0 && end && n != m && strcmp(dot, end) == 0 &&
-            strncmp(name, other, common) == 0 && (n < m ? other : name)[common] == '.' && (best < 0 || apart < least)) {
-            best = i;
-            least = apart;
-        }
-    }
-    best = best < 0 ? listed_as(d, at) : best;
-    if (best >= 0)
-        return best;
-    static const char *const tables[] = {"emb",     "tok",       "wte", "shared", "head",
-                                         "decoder", "generator", "out", "lm",     "vocab"};
-    static const char *const heads[] = {"head.weight", "decoder.weight", "generator.weight"};
-    const char *module = path_last(p->modules[p->params[at].module].path);
-    bool is_table = false;
-    for (int i = 0; i < COUNT(tables); i++)
-        is_table |= ends_with(name, "weight") && strstr(module, tables[i]) && !strstr(module, "pos");
-    if (!is_table)
-        return -1;
-    for (int i = 0; i < p->nparams; i++)
-        for (int k = 0; k < COUNT(heads); k++)
-            if (d->referenced[i] && p->params[i].rank == 2 && ends_with(p->params[i].name, heads[k]) &&
-                common_modules(name, p->params[i].name) > (table < 0 ? 0 : common_modules(name, p->params[table].name)))
-                table = i;
-    return table;
-}
-
 /* The parameter whose size this one has, too: that of the same layer beside it, if all of those are alike; NULL
  * none. */
 static const struct param *
@@ -523,6 +484,91 @@ like_beside(const struct program *p, const struct param *q)
         inner = at;
     }
     return like;
+}
+
+/* How many parameters are below a module's path of n characters, and of these how many are read. */
+static int
+params_below(const struct dynamo *d, const char *path, size_t n, int *read)
+{
+    const struct program *p = d->l->p;
+    int all = 0;
+    *read = 0;
+    for (int i = 0; i < p->nparams; i++)
+        if (p->params[i].kind <= PARAM_FROZEN && strncmp(p->params[i].name, path, n) == 0 &&
+            p->params[i].name[n] == '.') {
+            all++;
+            *read += d->referenced[i];
+        }
+    return all;
+}
+
+/* A module that two have, "self.net = net; self.conv = Conv(net)", runs under the name that comes last: that of the
+ * module, of several layers, of which all is read, and which has as many parameters by the same names; the nearest one.
+ * -1 there is none, or several, or its layer of another number is read. */
+static int
+registered_as(const struct dynamo *d, int at)
+{
+    enum { FEWEST = 4 }; /* parameters that tell a module */
+    const struct program *p = d->l->p;
+    const char *name = p->params[at].name;
+    int read, ours, found = -1, nearest = -1;
+    size_t n = strcspn(name, ".");
+    for (; name[n] && ((ours = params_below(d, name, n, &read)) < FEWEST || read); n += 1 + strcspn(name + n + 1, "."))
+        ;
+    const struct param *like = name[n] ? like_beside(p, &p->params[at]) : NULL;
+    if (!name[n] || (like && d->referenced[like - p->params]))
+        return -1;
+    for (int i = at + 1; i < p->nparams; i++) {
+        const char *other = p->params[i].name;
+        const size_t len = strlen(other), rest = strlen(name + n);
+        if (!d->referenced[i] || p->params[i].rank < 0 || len <= rest || strcmp(other + len - rest, name + n) != 0 ||
+            params_below(d, other, len - rest, &read) != ours || read != ours)
+            continue;
+        int near = common_modules(name, other);
+        found = near > nearest ? i : near == nearest ? -1 : found;
+        nearest = near > nearest ? near : nearest;
+    }
+    return found;
+}
+
+/* The parameter under whose name a nameless one is read: the same last name in the nearest module above or below (a
+ * head's bias and its decoder's); for a weight that is named as a table the one that an embedding reads, or the head
+ * nearer to it. */
+static int
+tied_to(const struct dynamo *d, int at, int table)
+{
+    const struct program *p = d->l->p;
+    const char *name = p->params[at].name, *dot = strrchr(name, '.');
+    int best = -1, least = 0;
+    for (int i = 0; i < p->nparams && dot; i++) {
+        const char *other = p->params[i].name, *end = strrchr(other, '.');
+        size_t n = (size_t)(dot - name), m = end ? (size_t)(end - other) : 0, common = n < m ? n : m;
+        int apart = abs(common_modules(name, NULL) - common_modules(other, NULL));
+        if (d->referenced[i] && p->params[i].rank >= 0 && end && n != m && strcmp(dot, end) == 0 &&
+            strncmp(name, other, common) == 0 && (n < m ? other : name)[common] == '.' && (best < 0 || apart < least)) {
+            best = i;
+            least = apart;
+        }
+    }
+    best = best < 0 ? listed_as(d, at) : best;
+    best = best < 0 ? registered_as(d, at) : best;
+    if (best >= 0)
+        return best;
+    static const char *const tables[] = {"emb",     "tok",       "wte", "shared", "head",
+                                         "decoder", "generator", "out", "lm",     "vocab"};
+    static const char *const heads[] = {"head.weight", "decoder.weight", "generator.weight"};
+    const char *module = path_last(p->modules[p->params[at].module].path);
+    bool is_table = false;
+    for (int i = 0; i < COUNT(tables); i++)
+        is_table |= ends_with(name, "weight") && strstr(module, tables[i]) && !strstr(module, "pos");
+    if (!is_table)
+        return -1;
+    for (int i = 0; i < p->nparams; i++)
+        for (int k = 0; k < COUNT(heads); k++)
+            if (d->referenced[i] && p->params[i].rank == 2 && ends_with(p->params[i].name, heads[k]) &&
+                common_modules(name, p->params[i].name) > (table < 0 ? 0 : common_modules(name, p->params[table].name)))
+                table = i;
+    return table;
 }
 
 /* A buffer of the same name in a module of the same parent, which is read; NULL none. */

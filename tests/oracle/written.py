@@ -1932,6 +1932,31 @@ class M(B):
         loss, q = self.quantizer(z)
         return loss + self.b(q).mean()
 """
+# modules that two others have, whose parameters go by the second name
+REGISTERED = """
+class Gate(nn.Module):
+    def __init__(self, net):
+        super().__init__()
+        self.net, self.out = net, nn.Linear(64, 64)
+    def forward(self, x, e):
+        return self.out(x * self.net(e))
+class Interaction(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.mlp = nn.Sequential(nn.Linear(64, 32), nn.Tanh(), nn.Linear(32, 64))
+        self.gate = Gate(self.mlp)
+    def forward(self, x, e):
+        return x + torch.relu(self.gate(x, e))
+class M(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.first, self.interactions = nn.Linear(64, 64), nn.ModuleList(Interaction() for _ in range(3))
+    def forward(self, x):
+        h = self.first(x)
+        for i in self.interactions:
+            h = i(h, x)
+        return h
+"""
 BROADCAST = """
 class M(B):
     def __init__(self):
@@ -2189,6 +2214,7 @@ CASES = {  # name: (classes, entry, entry of the step where it is another, optio
             ("standardized", STANDARDIZED, IMAGE, steps.PRECISIONS),
             ("copied_codes", COPIED_CODES, X, steps.PRECISIONS),
             ("broadcast", BROADCAST, X, steps.PRECISIONS),
+            ("registered", REGISTERED, X, steps.PRECISIONS),
         )
     },
     "forward_direct": (DIRECT, ROWS, None, [], steps.PRECISIONS),
