@@ -970,7 +970,7 @@ composed_here(const struct dynamo *d, int at, int most)
     const char *line = fx_line_at(d, d->groups[at].last), *next = line, *name;
     int n = 0;
     for (int i = at; i < d->ngroups && group_same_statement(d, d->groups[at].last, d->groups[i].last); i++)
-        n++;
+        n += !spelled(d->groups[i].fx_name, IS_NUMBER); /* of a size */
     while (n > most && (name = next_function(a, line, &next))) {
         bool known = aten_find(arena_printf(a, "aten.%s", name));
         for (int i = 0; i < COUNT(plain) && !known; i++)
@@ -1313,7 +1313,8 @@ recorded_call(struct dynamo *d, struct group *g)
     const struct aten *op = g->aim && target == g->target ? g->aim->row : spelled_row(target);
     int out = group_output(d, g), rank = -1, missing = 0, spare[MAX_ARGS], used = 0;
     const int64_t *size = NULL;
-    if (g->aim ? g->aim->number : spelled_number(g->target))
+    const bool size_read = spelled(g->fx_name, IS_NUMBER) && !python_calls(fx_line_at(d, g->last), "scalar_tensor");
+    if (size_read || (g->aim ? g->aim->number : spelled_number(g->target)))
         return 0; /* sizes */
     int n = fx_group_args(l, op, g, args);
     if (out >= 0)

@@ -1932,6 +1932,13 @@ class M(B):
         loss, q = self.quantizer(z)
         return loss + self.b(q).mean()
 """
+# a loss that is divided by the batch, which is a tensor in a file
+SCORED = """
+class M(B):
+    def forward(self, x, y):
+        h = self.b(torch.tanh(self.a(x)))
+        return -F.logsigmoid(y * h).sum() / x.size(0)
+"""
 # modules that two others have, whose parameters go by the second name
 REGISTERED = """
 class Gate(nn.Module):
@@ -2217,6 +2224,7 @@ CASES = {  # name: (classes, entry, entry of the step where it is another, optio
             ("registered", REGISTERED, X, steps.PRECISIONS),
         )
     },
+    "scored": (SCORED, entry(RATED, "None", "out"), None, ["--loss=output"], steps.PRECISIONS),
     "forward_direct": (DIRECT, ROWS, None, [], steps.PRECISIONS),
     "lora_half": (ADAPTERS % (".to(torch.bfloat16)", ""), HALF, None, ["--train=*lora_*"], ("fp32",)),
 }
