@@ -511,7 +511,7 @@ registered_as(const struct dynamo *d, int at)
     enum { FEWEST = 4 }; /* parameters that tell a module */
     const struct program *p = d->l->p;
     const char *name = p->params[at].name;
-    int read, ours, found = -1, nearest = -1;
+    int read = 0, ours = 0, found = -1, nearest = -1;
     size_t n = strcspn(name, ".");
     for (; name[n] && ((ours = params_below(d, name, n, &read)) < FEWEST || read); n += 1 + strcspn(name + n + 1, "."))
         ;

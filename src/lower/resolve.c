@@ -1921,32 +1921,33 @@ round_begins(struct dynamo *d, const struct group *g, const struct call *m)
     return i > first ? i : 0;
 }
 
-static int round_twin(const struct program *p, int from, int slot);
+static int round_twin(const struct program *p, int from, int slot, int deep);
 
-/* Whether a call of the round that begins with call `from` has equal operands, or those of that round. */
+/* Whether a call of the round that begins with call `from` has equal operands, or those of that round; deep: as far
+ * back as that. */
 static bool
-reads_in_round(const struct program *p, int from, int n, const struct arg *own, const struct arg *other)
+reads_in_round(const struct program *p, int from, int n, const struct arg *own, const struct arg *other, int deep)
 {
     bool same = same_args(n, own, other);
     for (int k = 0; same && k < n; k++) {
         if (own[k].kind == ARG_SLOT)
-            same = own[k].i == other[k].i || round_twin(p, from, (int)other[k].i) == own[k].i;
+            same = own[k].i == other[k].i || round_twin(p, from, (int)other[k].i, deep) == own[k].i;
         if (own[k].kind == ARG_LIST)
-            same = reads_in_round(p, from, own[k].n, own[k].list, other[k].list);
+            same = reads_in_round(p, from, own[k].n, own[k].list, other[k].list, deep);
     }
     return same;
 }
 
 /* What the same call made in the round that begins with call `from`; -1 none did. */
 static int
-round_twin(const struct program *p, int from, int slot)
+round_twin(const struct program *p, int from, int slot, int deep)
 {
     const struct call *m = group_maker(p, slot), *c = &p->calls[from];
-    if (!m || !m->stack || m >= c)
+    if (!deep || !m || !m->stack || m >= c)
         return -1;
     for (; c < p->calls + p->ncalls; c++)
         if (c->stack && c->nargs == m->nargs && strcmp(c->target, m->target) == 0 && strcmp(c->stack, m->stack) == 0 &&
-            reads_in_round(p, from, m->nargs, c->args, m->args))
+            reads_in_round(p, from, m->nargs, c->args, m->args, deep - 1))
             return c->outs[slot - m->outs[0]];
     return -1;
 }
@@ -1993,7 +1994,8 @@ operand_in_round(struct dynamo *d, const struct group *g, int slot, bool again)
     const int from = round_begins(d, g, m);
     if (!from)
         return slot;
-    const int twin = round_twin(p, from, slot);
+    enum { DEEP = 4 }; /* each step back may double the way */
+    const int twin = round_twin(p, from, slot, DEEP);
     const char *name = twin < 0 && again ? left_out_in_round(d, m, from) : NULL;
     return twin >= 0 ? twin : name ? maker_again(d, g, name, slot) : slot;
 }
