@@ -287,7 +287,7 @@ widen(struct lowering *l, const struct regions *r)
                 cast.scopes = c->scopes;
                 slot = cast.outs[0];
                 names_put(made, key, slot);
-                *PUSH(l->a, casts, n, cap) = (struct added){.at = i, .turn = n, .call = cast};
+                *PUSH(l->a, casts, n, cap) = (struct added){.at = i, .turn = k, .call = cast};
             }
             c->args[k].i = slot;
         }
