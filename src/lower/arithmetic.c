@@ -148,13 +148,6 @@ struct word {
     int group; /* -1 missing */
 };
 
-/* A call of sizes, which no row draws. */
-static bool
-is_size(const struct group *g)
-{
-    return g->aim ? g->aim->number : spelled_number(g->target);
-}
-
 static bool
 is_call(const struct dynamo *d, int at, int i, const char *stem, size_t len)
 {
@@ -243,7 +236,7 @@ has_room(const struct dynamo *d, int at, const struct arithmetic *row)
         p += len;
     }
     const int last = at + *n - 1;
-    return last < d->ngroups && (last < at || is_size(&d->groups[last]) ||
+    return last < d->ngroups && (last < at || group_of_sizes(&d->groups[last]) ||
                                  group_same_statement(d, d->groups[at].last, d->groups[last].last));
 }
 
@@ -259,7 +252,7 @@ matches(const struct dynamo *d, int at, const struct arithmetic *row, struct wor
         bool given = p[len - 1] == '&', optional = given || p[len - 1] == '?';
         bool reduces = strncmp(p, "reduction", stem) == 0, told = p[stem] == '=';
         struct word w = {p, -1};
-        while (i < d->ngroups && is_size(&d->groups[i]))
+        while (i < d->ngroups && group_of_sizes(&d->groups[i]))
             i++;
         if (reduces)
             w.group = reduction_at(d, at, i);

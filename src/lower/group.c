@@ -121,6 +121,12 @@ group_output(const struct dynamo *d, const struct group *g)
 }
 
 bool
+group_of_sizes(const struct group *g)
+{
+    return g->aim ? g->aim->number : spelled_number(g->target);
+}
+
+bool
 group_makes(const struct dynamo *d, const struct group *g, int tensor)
 {
     int at = d->l->g->t[tensor].producer;

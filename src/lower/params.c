@@ -521,10 +521,12 @@ registered_as(const struct dynamo *d, int at)
     for (int i = at + 1; i < p->nparams; i++) {
         const char *other = p->params[i].name;
         const size_t len = strlen(other), rest = strlen(name + n);
+        const int near = common_modules(name, other);
+        if (near < nearest || (near == nearest && found < 0)) /* it is not the one, whatever it has */
+            continue;
         if (!d->referenced[i] || p->params[i].rank < 0 || len <= rest || strcmp(other + len - rest, name + n) != 0 ||
             params_below(d, other, len - rest, &read) != ours || read != ours)
             continue;
-        int near = common_modules(name, other);
         found = near > nearest ? i : near == nearest ? -1 : found;
         nearest = near > nearest ? near : nearest;
     }

@@ -1314,8 +1314,8 @@ recorded_call(struct dynamo *d, struct group *g)
     int out = group_output(d, g), rank = -1, missing = 0, spare[MAX_ARGS], used = 0;
     const int64_t *size = NULL;
     const bool size_read = spelled(g->fx_name, IS_NUMBER) && !python_calls(fx_line_at(d, g->last), "scalar_tensor");
-    if (size_read || (g->aim ? g->aim->number : spelled_number(g->target)))
-        return 0; /* sizes */
+    if (size_read || group_of_sizes(g))
+        return 0;
     int n = fx_group_args(l, op, g, args);
     if (out >= 0)
         lower_sizes(l, &l->g->t[out], &rank, &size);

@@ -1501,12 +1501,9 @@ calls_module(struct dynamo *d, const struct group *g, const struct call *c, cons
         return 0;
     const char *name = arena_printf(d->l->a, "self.%s(", path_last(modules[at].path));
     for (const char *p = line; (p = strstr(p, name)); n++) {
-        int depth = 0;
-        const char *args = p += strlen(name);
-        for (; *p && depth >= 0; p++)
-            depth += python_opens(*p);
-        *around += python_times(arena_strn(d->l->a, args, (size_t)(p - args)), g->target) > 0;
-        p = args;
+        p += strlen(name);
+        const char *end = python_brackets_end(p - 1);
+        *around += python_times(end ? arena_strn(d->l->a, p, (size_t)(end - p)) : p, g->target) > 0;
     }
     return n;
 }
@@ -1896,8 +1893,10 @@ ran_behind(const struct dynamo *d, const struct group *g, const struct call *mad
 static bool
 ran_all(struct dynamo *d, const struct group *g, const struct call *made, const char *stack)
 {
-    const char *reader = d->l->g->n[g->last].stack, *line = fx_line(d->l->a, reader);
+    const char *reader = d->l->g->n[g->last].stack, *line = reader ? fx_line(d->l->a, reader) : NULL;
     int around;
+    if (!reader)
+        return false;
     const int reads = python_times(line, g->target), called = strcmp(stack, reader) == 0
                                                                   ? python_times(line, made->target)
                                                                   : calls_module(d, g, made, line, &around);

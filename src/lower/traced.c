@@ -99,6 +99,17 @@ frames_around(const char *scopes, const char *module, struct arena *a)
     return 0;
 }
 
+/* A stack down to that frame of its, which is on another line, of which nothing is known. */
+static const char *
+stack_on_line(struct arena *a, const char *stack, const char *frame, int line)
+{
+    static const char begin[] = "File \"";
+    const size_t file = strlen(begin) + strcspn(frame + strlen(begin), "\"");
+    const char *in = strstr(frame, ", in ");
+    return arena_printf(a, "%.*s%.*s\", line %d%.*s\n    \n  ", (int)(frame - stack), stack, (int)file, frame, line,
+                        (int)strcspn(in, "\n"), in);
+}
+
 /* The frames of the function around what lies between two calls: those that both have, and a line of it between theirs,
  * or the later one's own. NULL: they share no function, or are of one line. */
 static const char *
@@ -118,8 +129,7 @@ frames_between(struct arena *a, const char *before, const char *behind)
         return NULL;
     if (to == from + 1)
         return arena_strn(a, behind, (size_t)(python_frame_end(y) - behind));
-    return arena_printf(a, "%.*s%.*s\", line %d%.*s\n    \n  ", (int)(x - before), before, (int)file, x,
-                        to > from ? from + 1 : to - 1, (int)name, in);
+    return stack_on_line(a, before, x, to > from ? from + 1 : to - 1);
 }
 
 /* The frames of the function in which calls from the first one on run, with the call behind them, where a module begins
@@ -134,11 +144,7 @@ frames_begun(struct arena *a, const struct program *p, int before, int first, in
     for (int i = first; i < behind; i++)
         if (!path_within(p->modules[p->calls[i].scope].path, path))
             return NULL;
-    const char *in = strstr(inner, ", in ");
-    return in ? arena_printf(a, "%.*s%.*s\", line %d%.*s\n    \n  ", (int)(inner - c->stack), c->stack,
-                             (int)(strcspn(inner + 6, "\"") + 6), inner, python_frame_line(inner) - 1,
-                             (int)strcspn(in, "\n"), in)
-              : NULL;
+    return strstr(inner, ", in ") ? stack_on_line(a, c->stack, inner, python_frame_line(inner) - 1) : NULL;
 }
 
 /* What has the code of a graph for its lines runs in a function, whose names live on: its frames are those of the calls

@@ -37,7 +37,7 @@ struct handed {
 static bool
 read_handed(const struct giver *x, const char *p, struct handed *to)
 {
-    const char *end = syntax_brackets_end(p - 1), *next;
+    const char *end = python_brackets_end(p - 1), *next;
     *to = (struct handed){0};
     for (end = end ? end - 1 : p; p < end; p = next) {
         const char *behind = syntax_part_end(p, end), *stop = behind ? behind - 1 : end, *is = p + strspn(p, " ");
@@ -124,7 +124,7 @@ static bool
 is_function(const struct giver *x, const char *text, const char *call, const struct handed *handed, int first, int last)
 {
     const struct stack *s = &x->stacks[first];
-    const char *name = call - 1, *dot = call - 1, *rest = syntax_brackets_end(call - 1);
+    const char *name = call - 1, *dot = call - 1, *rest = python_brackets_end(call - 1);
     for (; name > text && (isalnum((unsigned char)name[-1]) || strchr("_.", name[-1])); name--)
         dot = name[-1] == '.' && dot == call - 1 ? name : dot;
     const bool own = dot == call - 1, method = strncmp(name, "self.", 5) == 0 && dot == name + 5,
@@ -139,7 +139,7 @@ is_function(const struct giver *x, const char *text, const char *call, const str
         if (target_named(x->p->calls[i].target, stem))
             return false;
     if (*rest == '.') /* ".type_as(x)", ".to(x.dtype)" */
-        rest = syntax_brackets_end(rest);
+        rest = python_brackets_end(rest);
     for (int k = 0; rest && k < handed->n; k++) {
         const struct handed_one *one = &handed->one[k];
         if (one->len && (python_name(one->of) != one->len || mentions(rest, one->of, one->len)))
@@ -205,7 +205,7 @@ find_given(const struct giver *x, int i, int last, int level, struct given_cast 
                                               .stack = caller.stack,
                                               .of = one->of,
                                               .len = one->len,
-                                              .behind = syntax_brackets_end(call - 1),
+                                              .behind = python_brackets_end(call - 1),
                                               .on_line = x->stacks[i].n == level};
     }
     return found;

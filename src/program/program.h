@@ -242,6 +242,8 @@ python_opens(char c)
     return opens[(unsigned char)c];
 }
 size_t python_name(const char *p); /* the length of the name that the text begins with */
+/* Behind the brackets of what a line writes there; NULL they are open at its end. */
+const char *python_brackets_end(const char *at);
 /* The entries of a Python list of strings, which may be NULL. Those that `before` begins with, too, are the same. */
 struct entries {
     const char *list;

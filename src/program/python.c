@@ -996,7 +996,7 @@ order_in_line(struct tracer *t, const struct spot *s, const struct stack *other,
     const char *view = syntax_place(t->a, s->src->text, &p->calls[p->ncalls - 1], made_in_line(p, p->ncalls - 1));
     if (!view || strstr(s->src->text, " for ") || strstr(s->src->text, " if "))
         return 0;
-    const char *at = place_of_call(t, i, other, level), *end = syntax_brackets_end(view);
+    const char *at = place_of_call(t, i, other, level), *end = python_brackets_end(view);
     return !at || at == view ? 0 : at < view ? -1 : end && at >= end;
 }
 
@@ -1007,7 +1007,7 @@ python_place(const struct program *p, int from)
     int place = from, last = p->ncalls - 1;
     struct stack s = stack_read(p, &p->calls[last]);
     const char *view = s.n ? syntax_place(t.a, s.at[s.n - 1].src->text, &p->calls[last], made_in_line(p, last)) : NULL;
-    const bool whole = view && syntax_brackets_end(view); /* a later line of its statement runs behind it */
+    const bool whole = view && python_brackets_end(view); /* a later line of its statement runs behind it */
     bool late = true;
     t.maker = program_makers(p, t.a);
     for (int i = last - 1; i >= 0 && s.n; i--) {

@@ -774,7 +774,7 @@ syntax_place(struct arena *a, const char *line, const struct call *c, int n)
 }
 
 const char *
-syntax_brackets_end(const char *at)
+python_brackets_end(const char *at)
 {
     int open = 0;
     at += strcspn(at, "([");

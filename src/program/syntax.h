@@ -90,8 +90,6 @@ const char *syntax_next_read(const struct source *s, const char *p, size_t *len)
 int syntax_mentions(const struct source *s, const char *name);
 /* Where a line writes what a call is, which runs there as the n-th of its operator; NULL unknown. */
 const char *syntax_place(struct arena *a, const char *line, const struct call *c, int n);
-/* Behind the brackets of what a line writes there; NULL they are open at its end. */
-const char *syntax_brackets_end(const char *at);
 /* Whether the name there is of a list of which a line reads an element, "x[i]". */
 bool syntax_is_element(const char *name, size_t len);
 /* Whether the line's last statement binds the name anew. */

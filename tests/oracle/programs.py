@@ -606,6 +606,8 @@ def judge(bench, programs):
                 if what == ("step",) or os.path.exists(bench.file(name, trace)):
                     if bench.take(name, source, bench.precision, how=steps.within, what=what, export=bench.export):
                         return
+        with open(behind, "w") as f:
+            f.write("1")  # a child that dies at once was at the first
         steps.apart(bench.file("children", ".log"), work, steps.SECONDS * len(left))
         return left[int(open(behind).read()):]
     for name, source in programs:
