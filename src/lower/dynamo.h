@@ -243,7 +243,7 @@ bool spelled_after(const char *name, const char *target);
 
 void group_make(struct dynamo *d);
 int group_output(const struct dynamo *d, const struct group *g); /* the tensor by which its result leaves it */
-bool group_of_sizes(const struct group *g); /* it makes a number, which is no call of the step */
+bool group_of_sizes(const struct group *g);                      /* it makes a number, which is no call of the step */
 bool group_makes(const struct dynamo *d, const struct group *g, int tensor);
 /* Its inputs from outside that hold data and are no argument already resolved. How many. */
 int group_inputs(const struct dynamo *d, const struct group *g, const struct arg *args, int nargs, int *out, int max);
