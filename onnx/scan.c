@@ -681,6 +681,7 @@ scan_file(struct arena *a, const char *path, bool tensor, struct skeleton *out, 
     if (why)
         return err_set(e, a, NULL, "%s", why);
 
+    madvise(map, (size_t)st.st_size, MADV_RANDOM); /* what lies around a page that is read is mostly weights */
     struct sigaction old, act = {.sa_handler = on_sigbus};
     sigaction(SIGBUS, &act, &old);
     bool ok;
