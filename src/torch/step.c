@@ -2503,7 +2503,7 @@ derivatives_of(const struct program *p)
     return file->derivatives;
 }
 
-enum { EVENTS = 5 /* that most steps have for a call, or fewer */ };
+enum { EVENTS = 3 /* for a call; a trace of more grows */ };
 
 void
 machine_begin(struct machine *m, struct arena *a, const struct program *p, const struct setup *s)
