@@ -624,9 +624,17 @@ emit_verdict(struct arena *a, const struct result *r)
     }
     if (!r->ndoubts)
         return arena_printf(a, "%s%s%s", from, peak_text(a, r, "Peak"), devices_text(a, r));
-    return arena_printf(a, "%s%s%s certain%s%s", from, r->peak.certain > 0 ? "At least " : "",
-                        r->peak.certain > 0 ? arena_printf(a, "%s is", bytes_text(a, r->peak.certain)) : "Nothing is",
-                        *unknown ? "; unknown: " : "", unknown);
+    const char *sure = r->peak.certain <= 0 ? "Nothing is certain"
+                       : r->peak.most > 0   ? arena_printf(a, "Peak %s allocated", emit_sure(a, r))
+                                            : arena_printf(a, "At least %s is certain", emit_sure(a, r));
+    return arena_printf(a, "%s%s%s%s", from, sure, *unknown ? "; unknown: " : "", unknown);
+}
+
+const char *
+emit_sure(struct arena *a, const struct result *r)
+{
+    const char *least = bytes_text(a, r->ndoubts ? r->peak.certain : r->peak.allocated);
+    return r->ndoubts && r->peak.most > 0 ? arena_printf(a, "%s to %s", least, bytes_text(a, r->peak.most)) : least;
 }
 
 const char *

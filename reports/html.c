@@ -336,7 +336,7 @@ page_header(struct html *h)
     fact(h, html_format(h, "%s parameters", count_text(h->a, r->model.parameters)));
     html_close(h);
     const char *verdict = emit_verdict(h->a, r);
-    const char *size = bytes_text(h->a, r->ndoubts ? r->peak.certain : r->peak.allocated), *at = strstr(verdict, size);
+    const char *size = emit_sure(h->a, r), *at = strstr(verdict, size);
     html_open(h, "h1", NULL);
     words(h, html_format(h, "%.*s", (int)(at ? at - verdict : 0), verdict));
     if (at)

@@ -230,6 +230,7 @@ json_peak(struct json *j, const struct result *r)
     json_maybe(j, "device", r->peak.device);
     json_maybe(j, "device_least", r->peak.device_least);
     json_int(j, "certain", r->peak.certain);
+    json_maybe(j, "most", r->peak.most > 0 ? r->peak.most : -1);
     json_open(j, "at", '{');
     json_text(j, "phase", phase_names[r->peak.phase]);
     json_text(j, "operator", r->peak.op);
@@ -785,6 +786,7 @@ json_judgements(struct json *j, const struct result *r)
         json_text(j, "operator", r->doubts[i].op);
         json_text(j, "why", r->doubts[i].why);
         json_text(j, "remedy", r->doubts[i].remedy);
+        json_text(j, "assumed", r->doubts[i].assumed);
         json_next(j, "effect_bytes");
         if (r->doubts[i].effect_bytes)
             fprintf(j->out, "%" PRId64, r->doubts[i].effect_bytes);

@@ -387,12 +387,10 @@ markdown_write(const struct result *r, FILE *out, bool colour, int width)
     struct arena *a = arena_new();
     const char *notes[] = {emit_estimate(a, r), emit_note(r), emit_swings(a, r)};
     fprintf(out, "### memlint: %s%s, %s\n\n",
-            !r->ndoubts       ? "peak "
+            r->peak.most > 0  ? "peak "
             : r->peak.certain ? "at least "
                               : "",
-            r->ndoubts && !r->peak.certain ? "nothing is certain"
-                                           : bytes_text(a, r->ndoubts ? r->peak.certain : r->peak.allocated),
-            says[r->verdict]);
+            r->ndoubts && !r->peak.certain ? "nothing is certain" : emit_sure(a, r), says[r->verdict]);
     markdown_oom(a, r, out);
     const char *said[] = {emit_verdict(a, r), emit_cause(a, r), emit_best(a, r)};
     for (int i = 0; i < COUNT(said); i++)

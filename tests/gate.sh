@@ -105,6 +105,23 @@ sentence 0 '--baseline=none says that the model is new' --dim batch=16 --max-inc
 sentence 1 'of the peak are certain, which is above --max-peak 512KiB' --max-peak=512KiB
 sentence 1 'of the peak are certain, which is above --device 64MiB' --device=64MiB --fail-on=known
 sentence 1 'of the peak are certain, which is above --max-increase 0' --max-increase=0 --baseline=tiny.json
+
+# ---- where each doubt was run both ways, the result is a range, and a gate is judged where both ends are on one side
+both() { # both EXIT TEXT ARGUMENT...: of a model whose filter's size is a doubt
+    local want=$1 text=$2
+    shift 2
+    run "$SOURCE/tests/cases/sure/filter.txt" --flags=none -q --format=json "$@"
+    ok "exit $want, not $code: $*" [ "$code" = "$want" ]
+    ok "$*: $text" grep -q -e "$text" "$work/out"
+}
+both 0 '"most": [0-9]'
+cp "$work/out" filter.json
+both 0 'the peak is unchanged, within --max-increase 0' --max-increase=0 --baseline=filter.json
+both 0 'at most, whichever way what is unknown goes, are within --device h200' --device=h200
+sed -E 's/"allocated": [0-9]+,$/"allocated": 1,/; s/"(certain|most)": [0-9]+/"\1": 1/' filter.json >less.json
+both 1 'the peak changes by +[0-9.]* [KM]iB to +[0-9.]* [KM]iB, more than --max-increase 1KiB' --max-increase=1KiB \
+    --baseline=less.json
+both 1 'is unjudged: the result is inconclusive' --max-peak="$(sed -n 's/^ *"certain": \([0-9]*\),$/\1/p' filter.json)B"
 printf -- '--dim batch=16\n--max-increase=1%%\n' >flags
 run "$models/wider.txt" --flags=flags -q
 ok "a flag file's gate without a baseline is red, too" [ "$code" = 1 ]

@@ -217,21 +217,24 @@ static const struct {
 };
 
 /* The program under another set-up, of what it was made being the same, or read again; false when the model can't be
- * read so. *effect: its peak, less that of the step. */
+ * read so. *effect: its peak, less that of the step; *reserved: its peak, where the set-up has it. */
 static bool
-measure(const struct study *x, int64_t peak, bool again, struct setup *s, int64_t *effect)
+measure(const struct study *x, int64_t peak, bool again, struct setup *s, int64_t *effect, int64_t *reserved)
 {
     struct arena *a = arena_new();
     const struct program *p = again ? x->reload(x, a, s) : x->p;
+    struct measured m = {0};
     if (p)
-        *effect = measure_step(p, s, NULL, NULL).allocated - peak;
+        m = measure_step(p, s, NULL, NULL);
+    *effect = p ? m.allocated - peak : 0;
+    *reserved = m.reserved;
     arena_free(a);
     return p != NULL;
 }
 
 /* The same of other names: where they hold what they held, nothing runs. */
 static int64_t
-measure_names(const struct study *x, int64_t peak, const struct setup *s)
+measure_names(const struct study *x, int64_t peak, const struct setup *s, int64_t *reserved)
 {
     struct arena *a = arena_new();
     struct graph g;
@@ -240,9 +243,12 @@ measure_names(const struct study *x, int64_t peak, const struct setup *s)
     g.first = g.first ? g.first : x->p; /* which has asked what else its lines say */
     step_holds(&p, s);
     bool same = memcmp(p.held, x->p->held, sizeof(*p.held) * (size_t)p.nslots) == 0;
-    int64_t effect = same ? 0 : measure_step(&p, s, NULL, NULL).allocated - peak;
+    struct measured m = {.allocated = peak};
+    if (!same)
+        m = measure_step(&p, s, NULL, NULL);
+    *reserved = m.reserved;
     arena_free(a);
-    return effect;
+    return m.allocated - peak;
 }
 
 /* Whether all numbers with a fraction are of one type, so that a cast from one to another is the tensor that it casts.
@@ -269,6 +275,7 @@ measure_one(const struct study *x, int64_t peak, struct assumption *all, int i)
     for (int k = 0; k < i; k++)
         if (all[k].alternative == q->alternative && all[k].measured) {
             q->effect_bytes = all[k].effect_bytes;
+            q->reserved = all[k].reserved;
             q->measured = true;
             return;
         }
@@ -276,17 +283,17 @@ measure_one(const struct study *x, int64_t peak, struct assumption *all, int i)
         q->measured = true;
         return;
     }
-    s.unreserved = true;
+    s.unreserved = !rows[q->alternative].open || s.capacity <= 0; /* whether a device has room for it */
     bool asked = s.parallel || rows[q->alternative].change || x->p->asked >> q->alternative & 1;
     if (rows[q->alternative].change)
         rows[q->alternative].change(&s);
     else
         s.instead |= UINT64_C(1) << q->alternative;
     if (rows[q->alternative].names && !asked) {
-        q->effect_bytes = measure_names(x, peak, &s);
+        q->effect_bytes = measure_names(x, peak, &s, &q->reserved);
         q->measured = true;
     } else {
-        q->measured = measure(x, peak, asked && !rows[q->alternative].runs, &s, &q->effect_bytes);
+        q->measured = measure(x, peak, asked && !rows[q->alternative].runs, &s, &q->effect_bytes, &q->reserved);
     }
 }
 
@@ -323,8 +330,9 @@ measure_dims(const struct study *x, struct result *r)
         s.dims = arena_dup(x->a, s.dims, sizeof(*s.dims) * (size_t)s.ndims);
         for (int k = 0; k < s.ndims && all[i].dim; k++)
             s.dims[k].n = strcmp(s.dims[k].name, all[i].dim) == 0 ? 8 : s.dims[k].n;
+        int64_t reserved;
         if (all[i].dim)
-            measure(x, r->peak.allocated, true, &s, &all[i].effect_bytes);
+            measure(x, r->peak.allocated, true, &s, &all[i].effect_bytes, &reserved);
     }
     r->doubts = all;
 }

@@ -384,6 +384,7 @@ struct assumption {
     const char *option;   /* that says otherwise; NULL none */
     bool measured;        /* assume_measure ran the alternative */
     int64_t effect_bytes; /* its peak of allocated bytes less the step's */
+    int64_t reserved;     /* its peak of reserved bytes; 0 not asked for */
 };
 
 /* Where a file comes from, and what that means for the number. */

@@ -84,17 +84,25 @@ unexplained(struct arena *a, const char *what, int n)
     return arena_printf(a, "%s is inconclusive, %d %s not explained", what, n, n == 1 ? "value is" : "values are");
 }
 
-/* A budget of an inconclusive result: above it for certain, or unjudged. */
+static const char *
+unsettled(struct arena *a, const struct result *r)
+{
+    const char *why = unexplained(a, "the result", r->ndoubts), *remedy = r->doubts ? r->doubts[0].remedy : NULL;
+    return remedy ? arena_printf(a, "%s; %s may settle it", why, string_clip(a, remedy, 120)) : why;
+}
+
+/* A budget of an inconclusive result: above it for certain, within it whichever way what is unknown goes, or unjudged.
+ * high: the most that it can be; 0 not known. */
 static struct check
-uncertain(struct arena *a, const struct result *r, const char *budget, int64_t most)
+uncertain(struct arena *a, const struct result *r, const char *budget, int64_t most, int64_t high)
 {
     if (r->peak.certain > most)
         return outcome(true, arena_printf(a, "%s of the peak are certain, which is above %s",
                                           bytes_text(a, r->peak.certain), budget));
-    const char *why = unexplained(a, "the result", r->ndoubts), *remedy = r->doubts ? r->doubts[0].remedy : NULL;
-    if (remedy)
-        why = arena_printf(a, "%s; %s may settle it", why, string_clip(a, remedy, 120));
-    return unjudged(a, budget, why);
+    if (high > 0 && high <= most)
+        return outcome(false, arena_printf(a, "%s at most, whichever way what is unknown goes, are within %s",
+                                           bytes_text(a, high), budget));
+    return unjudged(a, budget, unsettled(a, r));
 }
 
 static struct check
@@ -105,7 +113,7 @@ max_peak(struct arena *a, const struct options *o, const struct result *r)
         return skipped;
     const char *budget = arena_printf(a, "--max-peak %s", o->max_peak_text);
     if (r->ndoubts)
-        return uncertain(a, r, budget, o->max_peak);
+        return uncertain(a, r, budget, o->max_peak, r->peak.most);
     return outcome(over, arena_printf(a, "the peak of %s is %s %s", bytes_text(a, r->peak.allocated),
                                       over ? "above" : "within", budget));
 }
@@ -122,6 +130,31 @@ culprit(struct arena *a, const struct baseline *b)
     return l ? arena_printf(a, "%s; first in %s%s%s: %s", s, path, l->location ? " at " : "",
                             l->location ? l->location : "", emit_change(a, l))
              : s;
+}
+
+/* An increase where one of both, or both, are inconclusive. With the same doubts on both sides each way is compared with
+ * itself, so that what did not change is known to be none. */
+static struct check
+uncertain_increase(struct arena *a, const struct result *r, const char *budget, int64_t allowed)
+{
+    const struct baseline *b = r->baseline;
+    const int64_t ways[] = {r->peak.certain - b->least, b->increase_bytes, r->peak.most - b->of_most};
+    int64_t low = r->peak.certain - b->of_most, high = r->peak.most - b->least;
+    for (int i = 0; i < COUNT(ways) && b->alike; i++) {
+        low = i == 0 || ways[i] < low ? ways[i] : low;
+        high = i == 0 || ways[i] > high ? ways[i] : high;
+    }
+    if (!b->ndoubts && (r->peak.most <= 0 || r->peak.certain > bytes_add(b->peak, allowed)))
+        return uncertain(a, r, budget, bytes_add(b->peak, allowed), 0);
+    if (r->peak.most > 0 && b->of_most > 0 && (low > allowed || high <= allowed)) {
+        const char *change = low < high
+                                 ? arena_printf(a, "changes by %s to %s", emit_signed(a, low), emit_signed(a, high))
+                             : low ? arena_printf(a, "changes by %s", emit_signed(a, low))
+                                   : "is unchanged";
+        return outcome(low > allowed, arena_printf(a, "whichever way what is unknown goes, the peak %s, %s %s", change,
+                                                   low > allowed ? "more than" : "within", budget));
+    }
+    return unjudged(a, budget, r->ndoubts ? unsettled(a, r) : unexplained(a, "the baseline", b->ndoubts));
 }
 
 static struct check
@@ -147,10 +180,8 @@ max_increase(struct arena *a, const struct options *o, const struct result *r)
         return unjudged(a, budget,
                         arena_printf(a, "the baseline has another set-up (%s), with which the peak was %s, now %s",
                                      b->differs[0], bytes_text(a, b->peak), bytes_text(a, r->peak.allocated)));
-    if (r->ndoubts)
-        return uncertain(a, r, budget, b->ndoubts ? INT64_MAX : bytes_add(b->peak, allowed));
-    if (b->ndoubts)
-        return unjudged(a, budget, unexplained(a, "the baseline", b->ndoubts));
+    if (r->ndoubts || b->ndoubts)
+        return uncertain_increase(a, r, budget, allowed);
     bool over = b->increase_bytes > allowed;
     const char *change = arena_printf(a, "the peak %s by %s (%+.3g %%)", b->increase_bytes < 0 ? "shrank" : "grew",
                                       bytes_text(a, b->increase_bytes < 0 ? -b->increase_bytes : b->increase_bytes),
@@ -185,7 +216,8 @@ device(struct arena *a, const struct options *o, const struct result *r)
         return skipped;
     const char *budget = arena_printf(a, "--device %s", o->device_text);
     if (r->ndoubts)
-        return uncertain(a, r, budget, o->setup.capacity - device_context(&o->setup, o->setup.device).least);
+        return uncertain(a, r, budget, o->setup.capacity - device_context(&o->setup, o->setup.device).least,
+                         r->peak.device_most <= o->setup.capacity ? r->peak.most : 0);
     return outcome(!fits, arena_printf(a, "%s of the device %s in %s (%s)", bytes_text(a, r->peak.device),
                                        fits ? "fit" : "don't fit", budget, bytes_text(a, o->setup.capacity)));
 }

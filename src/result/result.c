@@ -486,6 +486,33 @@ gather_thumbs(struct gather *x)
         .bytes = 16 * params + 4 * outputs + INT64_C(2000000000)};
 }
 
+/* The peak's range, where each doubt is about an assumption that was measured both ways: all that lower it together,
+ * and all that raise it. */
+static void
+gather_range(struct result *r, const struct program *p)
+{
+    int64_t least = r->peak.allocated, most = least, device = r->peak.device;
+    uint64_t counted = 0;
+    for (int i = 0; i < r->ndoubts; i++) {
+        const struct assumption *q = NULL;
+        for (int k = 0; k < p->nassumptions && !q; k++)
+            if (p->assumptions[k].measured && p->assumptions[k].text == r->doubts[i].assumed)
+                q = &p->assumptions[k];
+        if (!q)
+            return;
+        const bool twice = counted >> q->alternative & 1;
+        least += !twice && q->effect_bytes < 0 ? q->effect_bytes : 0;
+        most += !twice && q->effect_bytes > 0 ? q->effect_bytes : 0;
+        device = !device || !q->reserved                    ? 0
+                 : !twice && q->reserved > r->peak.reserved ? device + q->reserved - r->peak.reserved
+                                                            : device;
+        counted |= UINT64_C(1) << q->alternative;
+    }
+    r->peak.certain = least > r->peak.certain ? least : r->peak.certain;
+    r->peak.most = most;
+    r->peak.device_most = device;
+}
+
 static void
 gather_fits(struct gather *x)
 {
@@ -644,6 +671,7 @@ result_build(const struct graph *g, struct program *p, struct step *st, const st
     r->ndoubts = g->ndoubts;
     r->doubts = g->doubts;
     r->peak.certain = r->ndoubts ? certain_bytes(st) : r->peak.allocated;
+    gather_range(r, p);
     gather_fits(&x);
     int64_t least = r->ndoubts ? bytes_add(r->peak.certain, device_context(s, s->device).least) : r->peak.device;
     r->verdict = s->capacity > 0 && least > s->capacity ? VERDICT_DOES_NOT_FIT

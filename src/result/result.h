@@ -155,9 +155,11 @@ struct baseline {
     struct tensor_growth *grown; /* those that differ, the largest difference first; they add up to the increase */
     const struct curve *curve;   /* of the old step; NULL: a stored result has none */
     int ndiffers;
-    const char **differs; /* set-ups: "optimizer sgd, now adamw"; none: comparable */
-    int ndoubts;          /* of the old result */
-    const char *most;     /* path of the module below which most of the increase lies, of its sign; NULL none */
+    const char **differs;   /* set-ups: "optimizer sgd, now adamw"; none: comparable */
+    int ndoubts;            /* of the old result */
+    int64_t least, of_most; /* of its peak; of_most: 0 not known */
+    bool alike;             /* the doubts of both are the same, and each was measured both ways */
+    const char *most;       /* path of the module below which most of the increase lies, of its sign; NULL none */
     int64_t most_bytes;
     int first; /* the layer that differs by itself and adds most, of the increase's sign; -1 none */
 };
@@ -295,7 +297,9 @@ struct result {
     struct provenance provenance;
     struct {
         int64_t allocated, reserved, device, device_least; /* device: with the largest context, with the least */
-        int64_t certain; /* allocated bytes at least, whatever the doubts turn out to be; without any the peak */
+        int64_t certain;     /* allocated bytes at least, whatever the doubts turn out to be; without any the peak */
+        int64_t most;        /* at most, where each doubt was measured both ways, or there is none; 0 not known */
+        int64_t device_most; /* likewise; 0 without --device, too */
         enum phase phase;
         const char *op, *node, *location;
         const char *layer; /* path of the module whose operator runs; NULL none of a module below the model */

@@ -399,6 +399,21 @@ take_setup(struct json_reader *j, const struct item *s, struct result *r)
     r->setup.dims = b;
 }
 
+static void
+take_doubts(struct json_reader *j, const struct item *root, struct result *r)
+{
+    const struct item *kid = NULL;
+    r->ndoubts = member(root, "unexplained") ? elements(j, root, "unexplained", "why", &kid) : 0;
+    struct doubt *all = NEWN(j->a, struct doubt, r->ndoubts + 1);
+    for (int i = 0; i < r->ndoubts; i++, kid++)
+        all[i] = (struct doubt){.node = text_of(kid, "node"),
+                                .op = text_of(kid, "operator"),
+                                .why = text_of(kid, "why"),
+                                .remedy = text_of(kid, "remedy"),
+                                .assumed = text_of(kid, "assumed")};
+    r->doubts = all;
+}
+
 struct result *
 stored_parse(struct arena *a, const char *path, const char *from, struct err *e)
 {
@@ -434,7 +449,8 @@ stored_parse(struct arena *a, const char *path, const char *from, struct err *e)
     r->peak.op = text_of(member(peak, "at"), "operator");
     for (int c = 0; c < CLASS_COUNT; c++)
         r->class_bytes[c] = int_of(member(classes, class_names[c]));
-    r->ndoubts = member(&root, "unexplained") ? member(&root, "unexplained")->n : 0;
+    r->peak.most = member(peak, "most") ? int_of(member(peak, "most")) : 0;
+    take_doubts(&j, &root, r);
     if (r->peak.allocated < 0 || !classes || (int)r->verdict < 0)
         fault(&j, 1, "its verdict, its peak or its classes are missing");
     take_setup(&j, member(&root, "setup"), r);

@@ -110,7 +110,7 @@ hostile(void)
                   assumptions},
         .provenance = {"unknown", EVIL},
         .verdict = VERDICT_INCONCLUSIVE,
-        .peak = {2048, -1, -1, -1, 1024, PHASE_BACKWARD, EVIL, EVIL, EVIL, EVIL, false, 1},
+        .peak = {2048, -1, -1, -1, 1024, 0, 0, PHASE_BACKWARD, EVIL, EVIL, EVIL, EVIL, false, 1},
         .nheld = COUNT(held),
         .held = held,
         .after = {-1, -1, -1, -1, -1},
@@ -435,7 +435,7 @@ test_nothing(void)
 {
     struct result r = {.model = {"m", NULL, NULL, 0, 0, 0, 0, 0, 0},
                        .setup = {.mode = "training", .optimizer = "", .precision = "", .loss = ""},
-                       .peak = {0, -1, -1, -1, 0, PHASE_FORWARD, NULL, NULL, NULL, 0}};
+                       .peak = {0, -1, -1, -1, 0, 0, 0, PHASE_FORWARD, NULL, NULL, NULL, 0}};
     for (int i = 0; i < nformats; i++)
         free(render(&formats[i], &r));
 }
