@@ -533,6 +533,21 @@ registered_as(const struct dynamo *d, int at)
     return found;
 }
 
+/* Whether a module is named as a table of tokens is, or as what is tied to one. */
+static bool
+is_table(const char *module)
+{
+    static const char *const tables[] = {"emb",     "tok",       "wte", "shared", "head",
+                                         "decoder", "generator", "out", "lm",     "vocab"};
+    static const char *const others[] = {"pos", "time", "type", "segment"};
+    bool is = false;
+    for (int i = 0; i < COUNT(tables); i++)
+        is |= strstr(module, tables[i]) != NULL;
+    for (int i = 0; i < COUNT(others); i++)
+        is &= !strstr(module, others[i]);
+    return is;
+}
+
 /* The parameter under whose name a nameless one is read: the same last name in the nearest module above or below (a
  * head's bias and its decoder's); for a weight that is named as a table the one that an embedding reads, or the head
  * nearer to it. */
@@ -556,14 +571,8 @@ tied_to(const struct dynamo *d, int at, int table)
     best = best < 0 ? registered_as(d, at) : best;
     if (best >= 0)
         return best;
-    static const char *const tables[] = {"emb",     "tok",       "wte", "shared", "head",
-                                         "decoder", "generator", "out", "lm",     "vocab"};
     static const char *const heads[] = {"head.weight", "decoder.weight", "generator.weight"};
-    const char *module = path_last(p->modules[p->params[at].module].path);
-    bool is_table = false;
-    for (int i = 0; i < COUNT(tables); i++)
-        is_table |= ends_with(name, "weight") && strstr(module, tables[i]) && !strstr(module, "pos");
-    if (!is_table)
+    if (!ends_with(name, "weight") || !is_table(path_last(p->modules[p->params[at].module].path)))
         return -1;
     for (int i = 0; i < p->nparams; i++)
         for (int k = 0; k < COUNT(heads); k++)
@@ -786,7 +795,8 @@ params_tie(struct dynamo *d)
     for (int i = 0; i < p->ncalls && table < 0; i++)
         if (p->calls[i].op && spelled(p->calls[i].op->name, LOOKS_UP))
             for (int k = 0; k < p->nparams; k++)
-                if (p->params[k].slot == p->calls[i].args[0].i)
+                if (p->params[k].slot == p->calls[i].args[0].i &&
+                    is_table(path_last(p->modules[p->params[k].module].path)))
                     table = k;
     for (int i = 0; i < p->nparams; i++) {
         struct param *q = &p->params[i];
