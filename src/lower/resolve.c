@@ -2424,26 +2424,17 @@ operands_again(struct dynamo *d, const struct group *g, const struct call *made,
     return follows;
 }
 
-/* Whether a call that no line shows is taken to have run on the line behind, as the alternative has it. Where another
- * module runs it, and none of its own calls is the one before, that is a doubt. */
+/* Whether a call that no line shows is taken to have run right behind the one that it was merged with, as the
+ * alternative has it, and not where it is read: it ran at one of these, or between. */
 static bool
-ran_early(struct dynamo *d, const struct group *g, const struct call *made, const struct call *again, int before)
+ran_early(struct dynamo *d, const struct group *g, const struct call *again)
 {
-    struct program *p = d->l->p;
     const struct node *reader = &d->l->g->n[g->last];
     if (!again->op || !again->op->grad || target_is(again->target, TARGET_VIEWS | TARGET_REORDERS) ||
         !read_beside(d->l->a, again->stack, reader->stack))
         return false;
-    if (strcmp(p->modules[made->scope].path, p->modules[again->scope].path) == 0) {
-        assume_merged(p);
-        return setup_instead(d->l->s, ALTERNATIVE_MERGED);
-    }
-    const bool own = before > group_maker(p, made->outs[0]) - p->calls && p->calls[before].scope == again->scope;
-    if (!own)
-        graph_doubt(d->l->g, reader->name, reader->op, NULL,
-                    "the exporter merged %s with an equal call, and no line that is left shows when it ran",
-                    target_bare(again->target));
-    return false;
+    assume_merged(d->l->p);
+    return setup_instead(d->l->s, ALTERNATIVE_MERGED);
 }
 
 /* The same call again: duplicates were merged in the file, but both ran. Results of calls that return several are
@@ -2514,8 +2505,7 @@ lost_duplicate(struct dynamo *d, const struct group *g, const char *name, int sl
             locals_again(d, g, &runs, &again.args[k]);
     const bool follows = operands_again(d, g, &made, &again, stack, rounds);
     ran_between(d, name, &before, &later);
-    const bool other = detach_other(d, g, &again),
-               early = !stack && !other && !counted && ran_early(d, g, &made, &again, before);
+    const bool other = detach_other(d, g, &again), early = !stack && !other && !counted && ran_early(d, g, &again);
     const bool behind = early || other || next_read(&(struct call_reads){.call = &again}) < 0; /* the line behind */
     const int first = p->ncalls, i = (int)(group_maker(p, slot) - p->calls);
     *PUSH(d->l->a, p->calls, p->ncalls, p->cap_calls) = again;
