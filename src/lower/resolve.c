@@ -2383,6 +2383,15 @@ stack_of_duplicate(struct dynamo *d, const struct group *g, const struct call *m
     return in_another(d, g, m) ? m->stack : NULL; /* of its class: the line ran there, too */
 }
 
+/* Whether casts that merged calls read are taken to have run again, as the alternative has it. */
+static bool
+cast_again(struct lowering *l)
+{
+    program_assume(l->p, ALTERNATIVE_REMADE,
+                   "casts that calls read which the exporter merged with equal ones ran once, where the file has one");
+    return setup_instead(l->s, ALTERNATIVE_REMADE);
+}
+
 /* What the call reads that runs again is made again, too, as its stack (NULL not known) or numbers tell. Whether any is
  * as numbers alone do, on its own line. */
 static bool
@@ -2410,10 +2419,9 @@ operands_again(struct dynamo *d, const struct group *g, const struct call *made,
             continue;
         arg->i = counted_again(d, g, (int)was);
         follows |= arg->i != was;
-        if (arg->i == was && is_cast_of_more(d, group_maker(d->l->p, (int)was)))
-            graph_doubt(d->l->g, reader->name, reader->op, "an export by memlint.export, which has the casts",
-                        "the exporter merged %s with an equal call, and perhaps the cast that it reads",
-                        target_bare(again->target));
+        const struct call *cast = group_maker(d->l->p, (int)was);
+        if (arg->i == was && is_cast_of_more(d, cast) && d->again < MAX_DEPTH && cast_again(d->l))
+            arg->i = maker_again(d, g, spelled_root(d->l->a, cast->target), (int)was);
     }
     const struct call *operand =
         again->nargs && again->args[0].kind == ARG_SLOT ? group_maker(d->l->p, (int)again->args[0].i) : NULL;
