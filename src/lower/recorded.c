@@ -747,27 +747,38 @@ put_back(struct dynamo *d, const struct group *g, struct arg *args, int out)
     return false;
 }
 
-/* An attention takes its key apart by the same views that split heads, and the optimizer merges the two: the key that
- * is left has batch and heads in one dimension. */
+/* An attention takes its key apart by the same views that split heads, or join repeated ones, and the optimizer merges
+ * the two: the key that is left has batch and heads in one dimension, or in three. */
 static void
 split_key(struct dynamo *d, const struct group *g, struct arg *args, int n)
 {
     const struct call *q = n > 1 ? maker_of(d, &args[0]) : NULL, *k = n > 1 ? maker_of(d, &args[1]) : NULL;
-    int64_t *size, rows = 1;
-    if (!spelled(g->target, ATTENDS) || !q || !k || q->rank != 4 || k->rank != 3)
+    int64_t *size, rows = 1, of_key = 1;
+    if (!spelled(g->target, ATTENDS) || !q || !k || q->rank != 4 || (k->rank != 3 && k->rank != 5))
         return;
     size = arena_dup(d->l->a, q->size, sizeof(*size) * 4);
+    for (int i = 0; i < k->rank - 2; i++)
+        of_key *= k->size[i];
     for (int i = 0; i < 2; i++) {
         rows *= size[i];
-        size[2 + i] = k->size[1 + i];
+        size[2 + i] = k->size[k->rank - 2 + i];
     }
-    if (rows != k->size[0])
+    if (rows != of_key)
         return;
+    const int at = (int)(k - d->l->p->calls);
+    const bool joined = k->rank == 5; /* right behind, before values are */
     struct call *c = group_call(d, g, "aten.reshape.default", 2);
     c->args[0] = args[1];
     c->rank = 4;
     c->size = size;
     args[1].i = c->outs[0];
+    if (!joined)
+        return;
+    k = &d->l->p->calls[at];
+    c->stack = k->stack;
+    c->frames = k->frames;
+    c->location = k->location;
+    group_move(d, d->l->p->ncalls - 1, at + 1);
 }
 
 /* Along a dimension of a scalar PyTorch goes ways of its own, which no model takes on purpose; but a view is one. */

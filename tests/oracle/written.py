@@ -1972,6 +1972,24 @@ class M(B):
     def forward(self, x):
         return torch.relu(self.a(x)) @ self.w
 """
+# keys and values that groups of heads share, repeated
+JOINED_KEYS = """
+def repeat_kv(x, n):
+    b, h, t, d = x.shape
+    return x[:, :, None, :, :].expand(b, h, n, t, d).reshape(b, h * n, t, d)
+class M(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.q, self.k, self.v, self.o = nn.Linear(64, 64), nn.Linear(64, 32), nn.Linear(64, 32), nn.Linear(64, 64)
+    def forward(self, x):
+        b, t, c = x.shape
+        q = self.q(x).view(b, t, 4, 16).transpose(1, 2)
+        k = self.k(x).view(b, t, 2, 16).transpose(1, 2)
+        v = self.v(x).view(b, t, 2, 16).transpose(1, 2)
+        k, v = repeat_kv(k, 2), repeat_kv(v, 2)
+        y = F.scaled_dot_product_attention(q, k, v)
+        return self.o(y.transpose(1, 2).reshape(b, t, c))
+"""
 
 CASES = {  # name: (classes, entry, entry of the step where it is another, options, precisions)
     **{n: (FORWARD % text, ROWS, None, [], (*steps.PRECISIONS, "bf16")) for n, text in CASTS.items()},
@@ -2222,12 +2240,15 @@ CASES = {  # name: (classes, entry, entry of the step where it is another, optio
             ("copied_codes", COPIED_CODES, X, steps.PRECISIONS),
             ("broadcast", BROADCAST, X, steps.PRECISIONS),
             ("registered", REGISTERED, X, steps.PRECISIONS),
+            ("joined_keys", JOINED_KEYS, '{"x": torch.rand(4, 8, 64)}', steps.PRECISIONS),
         )
     },
     "scored": (SCORED, entry(RATED, "None", "out"), None, ["--loss=output"], steps.PRECISIONS),
     "forward_direct": (DIRECT, ROWS, None, [], steps.PRECISIONS),
     "lora_half": (ADAPTERS % (".to(torch.bfloat16)", ""), HALF, None, ["--train=*lora_*"], ("fp32",)),
 }
+
+FIXED = ("joined_keys",)  # what the exporter makes of fixed sizes
 
 
 def run(a, bench):
@@ -2237,9 +2258,10 @@ def run(a, bench):
         if not re.search(a.only, name):
             continue
         source = HEAD + classes + f'ZOO = {{"case": {case}}}\n' + (f'ZOO["step"] = {step}\n' if step else "")
-        options = ["--dim", "batch=4", "--optimizer", "adamw", *options]
+        batch = None if name in FIXED else 4
+        options = ["--optimizer", "adamw", *options] if name in FIXED else ["--dim", "batch=4", "--optimizer", "adamw", *options]
         for precision in precisions:
-            cannot = bench.take(name, source, precision, batch=4, optimizer="adamw")
+            cannot = bench.take(name, source, precision, batch=batch, optimizer="adamw")
             verdict, truth, got = ("skipped", [], []) if cannot else bench.compare(name, options, precision)
             if verdict == "exact":
                 passed += 1
