@@ -132,8 +132,8 @@ culprit(struct arena *a, const struct baseline *b)
              : s;
 }
 
-/* An increase where one of both, or both, are inconclusive. With the same doubts on both sides each way is compared with
- * itself, so that what did not change is known to be none. */
+/* An increase where one of both, or both, are inconclusive. With the same doubts on both sides each way is compared
+ * with itself, so that what did not change is known to be none. */
 static struct check
 uncertain_increase(struct arena *a, const struct result *r, const char *budget, int64_t allowed)
 {

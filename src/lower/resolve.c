@@ -2383,13 +2383,15 @@ stack_of_duplicate(struct dynamo *d, const struct group *g, const struct call *m
     return in_another(d, g, m) ? m->stack : NULL; /* of its class: the line ran there, too */
 }
 
-/* Whether casts that merged calls read are taken to have run again, as the alternative has it. */
+/* Whether a cast that a merged call reads ran again with it, as numbers say that one did, and not once for both, as the
+ * alternative has it. */
 static bool
 cast_again(struct lowering *l)
 {
     program_assume(l->p, ALTERNATIVE_REMADE,
-                   "casts that calls read which the exporter merged with equal ones ran once, where the file has one");
-    return setup_instead(l->s, ALTERNATIVE_REMADE);
+                   "casts that calls read which the exporter merged with equal ones ran again with them, where numbers "
+                   "of names say that there were more");
+    return !setup_instead(l->s, ALTERNATIVE_REMADE);
 }
 
 /* What the call reads that runs again is made again, too, as its stack (NULL not known) or numbers tell. Whether any is

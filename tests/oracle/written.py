@@ -2245,7 +2245,10 @@ CASES = {  # name: (classes, entry, entry of the step where it is another, optio
     },
     "scored": (SCORED, entry(RATED, "None", "out"), None, ["--loss=output"], steps.PRECISIONS),
     "forward_direct": (DIRECT, ROWS, None, [], steps.PRECISIONS),
-    "lora_half": (ADAPTERS % (".to(torch.bfloat16)", ""), HALF, None, ["--train=*lora_*"], ("fp32",)),
+    **{  # dropout: casts of one input for two adapters, which the exporter merges with the dropouts
+        n: (ADAPTERS % (".to(torch.bfloat16)", drops), HALF, None, ["--train=*lora_*"], ("fp32",))
+        for n, drops in (("lora_half", ""), ("lora_half_dropout", ", lora_dropout=0.1"))
+    },
 }
 
 FIXED = ("joined_keys",)  # what the exporter makes of fixed sizes
@@ -2259,7 +2262,7 @@ def run(a, bench):
             continue
         source = HEAD + classes + f'ZOO = {{"case": {case}}}\n' + (f'ZOO["step"] = {step}\n' if step else "")
         batch = None if name in FIXED else 4
-        options = ["--optimizer", "adamw", *options] if name in FIXED else ["--dim", "batch=4", "--optimizer", "adamw", *options]
+        options = ["--dim", "batch=4"] * bool(batch) + ["--optimizer", "adamw", *options]
         for precision in precisions:
             cannot = bench.take(name, source, precision, batch=batch, optimizer="adamw")
             verdict, truth, got = ("skipped", [], []) if cannot else bench.compare(name, options, precision)
