@@ -31,7 +31,7 @@ bool report_append(const struct result *r, const struct format *f, const char *p
  * unknown: ...", before it where the file is from, where that leads. What holds the peak and when it comes; NULL of an
  * inconclusive result. The change to make and its new peak; NULL there is none. */
 const char *emit_verdict(struct arena *a, const struct result *r);
-/* "1.50 GiB": the allocated bytes of that, the least that is certain, or "107.12 MiB to 110.12 MiB", what they can be. */
+/* "1.50 GiB": the allocated bytes, or the least that is certain; "107.12 MiB to 110.12 MiB": what they can be. */
 const char *emit_sure(struct arena *a, const struct result *r);
 const char *emit_cause(struct arena *a, const struct result *r);
 const char *emit_best(struct arena *a, const struct result *r);

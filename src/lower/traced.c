@@ -219,6 +219,28 @@ give_lines(struct lowering *l, const struct pair *r, const int *at, int n)
     }
 }
 
+enum { DROPS = 2 /* the argument of a clone that may be a dropout */ };
+
+/* Whether the call is such a clone, of what one of those calls made, or none of them. */
+static bool
+may_drop(const struct program *p, const bool *traced, const struct call *c, bool of_traced)
+{
+    const struct call *m = target_named(c->target, "lost_clone") ? group_maker(p, (int)c->args[0].i) : NULL;
+    return m && traced[m - p->calls] == of_traced;
+}
+
+/* What is traced drops out where anything else does: its lines tell no module's class. */
+static void
+drop_alike(struct program *p, const bool *traced)
+{
+    bool any = false;
+    for (struct call *c = p->calls; c < p->calls + p->ncalls; c++)
+        any |= may_drop(p, traced, c, false) && c->args[DROPS].i;
+    for (struct call *c = p->calls; c < p->calls + p->ncalls && !any; c++)
+        if (may_drop(p, traced, c, true))
+            c->args[DROPS] = BOOL(false);
+}
+
 void
 traced_lines(struct lowering *l)
 {
@@ -226,8 +248,10 @@ traced_lines(struct lowering *l)
     struct arena *a = arena_new();
     const struct param **of = program_params(p, a);
     int *reader = NEWN(a, int, p->nslots + 1), *at = NEWN(a, int, p->ncalls + 1), slot;
-    bool any = false;
+    bool any = false, *traced = NEWN(a, bool, p->ncalls + 1);
     give_frames(l);
+    for (int i = 0; i < p->ncalls; i++)
+        traced[i] = python_is_traced(p->calls[i].stack);
     memset(reader, -1, sizeof(*reader) * (size_t)(p->nslots + 1));
     for (int i = p->ncalls - 1; i >= 0; i--)
         for (struct call_reads r = {&p->calls[i]}; (slot = next_read(&r)) >= 0;)
@@ -244,6 +268,8 @@ traced_lines(struct lowering *l)
         }
         n = n < FEWEST ? 1 : n;
     }
+    if (any)
+        drop_alike(p, traced);
     if (any && l->s->mode == MODE_TRAINING)
         program_assume(
             p, ALTERNATIVE_GRADIENTS,

@@ -1990,6 +1990,21 @@ class M(nn.Module):
         y = F.scaled_dot_product_attention(q, k, v)
         return self.o(y.transpose(1, 2).reshape(b, t, c))
 """
+# a teacher of a library whose dropouts are 0, with the code of a graph for its lines
+UNDROPPED_TEACHER = """
+import copy
+class M(nn.Module):
+    def __init__(self):
+        super().__init__()
+        from timm.layers import Mlp
+        self.student = nn.Sequential(Mlp(64, 128), Mlp(64, 128), Mlp(64, 128))
+        self.teacher = copy.deepcopy(self.student).requires_grad_(False)
+    def forward(self, x):
+        y = self.student(x)
+        with torch.no_grad():
+            z = self.teacher(x)
+        return y - z
+"""
 
 CASES = {  # name: (classes, entry, entry of the step where it is another, options, precisions)
     **{n: (FORWARD % text, ROWS, None, [], (*steps.PRECISIONS, "bf16")) for n, text in CASTS.items()},
@@ -2240,6 +2255,7 @@ CASES = {  # name: (classes, entry, entry of the step where it is another, optio
             ("copied_codes", COPIED_CODES, X, steps.PRECISIONS),
             ("broadcast", BROADCAST, X, steps.PRECISIONS),
             ("registered", REGISTERED, X, steps.PRECISIONS),
+            ("undropped_teacher", UNDROPPED_TEACHER, X, ("fp32",)),
             ("joined_keys", JOINED_KEYS, '{"x": torch.rand(4, 8, 64)}', steps.PRECISIONS),
         )
     },
