@@ -143,6 +143,17 @@ resolve_kept(struct dynamo *d, struct call *c)
     c->attribute = c->attribute ? c->attribute : ++p->nattributes;
 }
 
+/* Whether a constant of these sizes is the transpose of a linear layer's weight, which has a row for each output. */
+static bool
+is_turned(struct dynamo *d, const struct group *g, int rank, const int64_t *size)
+{
+    const int out = group_output(d, g);
+    int made_rank = 0;
+    const int64_t *made = NULL;
+    return rank == 2 && spelled(g->target, PROJECTS) && out >= 0 &&
+           lower_sizes(d->l, &d->l->g->t[out], &made_rank, &made) && made_rank > 0 && made[made_rank - 1] == size[1];
+}
+
 /* torch.nn.utils.weight_norm: w = g v / |v|, with g along the first dimension. */
 static int
 lost_weight_norm(struct dynamo *d, const struct group *g, const struct tensor *t)
@@ -151,6 +162,12 @@ lost_weight_norm(struct dynamo *d, const struct group *g, const struct tensor *t
     const int64_t *size;
     if (!dtypes[t->dtype].is_float || !lower_sizes(d->l, t, &rank, &size))
         return -1;
+    int64_t turned[2];
+    if (is_turned(d, g, rank, size)) {
+        turned[0] = size[1];
+        turned[1] = size[0];
+        size = turned;
+    }
     enum { HOOK = 1 };
     static const char *const names[][2] = {{"original0", "original1"}, [HOOK] = {"_g", "_v"}};
     for (int i = 0; i < COUNT(names); i++) {

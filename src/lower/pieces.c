@@ -431,8 +431,28 @@ param_read(struct dynamo *d, const struct group *g, int k)
     return args[k].kind == ARG_SLOT ? program_param(d->l->p, (int)args[k].i) : NULL;
 }
 
-/* The hook of torch.nn.utils.weight_norm runs the same, v (g / |v|) of the parameters NAME_v and NAME_g, before the
- * module, which keeps the result as its attribute NAME. Source: torch/nn/utils/weight_norm.py. */
+/* How both ways to have a weight norm call direction and norms, v (g / |v|). The hook of torch.nn.utils.weight_norm runs
+ * before the module, which keeps the result as its attribute. Sources: torch/nn/utils/weight_norm.py,
+ * parametrizations.py. */
+static const struct normed {
+    const char *direction, *norms;
+    bool kept;
+} normed[] = {{"_v", "_g", true}, {".original1", ".original0", false}};
+
+/* The way whose names these two parameters have; NULL none. */
+static const struct normed *
+normed_by(const struct param *v, const struct param *gain)
+{
+    for (int i = 0; i < COUNT(normed); i++) {
+        const size_t n = strlen(v->name), own = strlen(normed[i].direction);
+        if (ends_with(v->name, normed[i].direction) && ends_with(gain->name, normed[i].norms) &&
+            strlen(gain->name) == n && strncmp(v->name, gain->name, n - own) == 0)
+            return &normed[i];
+    }
+    return NULL;
+}
+
+/* A weight norm of which names alone tell: of a hook, or where no class does. */
 static bool
 lower_weight_norm_hook(struct dynamo *d, int at)
 {
@@ -442,9 +462,9 @@ lower_weight_norm_hook(struct dynamo *d, int at)
         return false;
     const struct param *v = param_read(d, norm, 0), *gain = param_read(d, div, 0);
     int out = group_output(d, mul), apart = 0;
-    if (!v || !gain || v != param_read(d, mul, 0) || out < 0 || !ends_with(v->name, "_v") ||
-        !ends_with(gain->name, "_g") || strlen(v->name) != strlen(gain->name) ||
-        strncmp(v->name, gain->name, strlen(v->name) - 1) != 0 || v->rank != gain->rank)
+    const struct normed *by =
+        v && gain && !(norm->type && fact_of(d->l, norm->type, FACT_WEIGHT_NORM)) ? normed_by(v, gain) : NULL;
+    if (!by || v != param_read(d, mul, 0) || out < 0 || v->rank != gain->rank)
         return false;
     for (int i = 0; i < v->rank; i++) /* the norms are of the first or of the last dimension alone */
         apart += gain->size[i] == 1 ? 0 : i == 0 || i == v->rank - 1 ? 1 : v->rank;
@@ -453,7 +473,8 @@ lower_weight_norm_hook(struct dynamo *d, int at)
     struct call *c = group_call(d, mul, "aten._weight_norm_interface.default", 2);
     c->args[0] = (struct arg){.kind = ARG_SLOT, .i = v->slot};
     c->args[1] = (struct arg){.kind = ARG_SLOT, .i = gain->slot};
-    resolve_kept(d, c);
+    if (by->kept)
+        resolve_kept(d, c);
     group_define(d, mul, out, c->outs[0]);
     norm->done = div->done = mul->done = true;
     return true;

@@ -2005,6 +2005,21 @@ class M(nn.Module):
             z = self.teacher(x)
         return y - z
 """
+# a teacher with a weight norm, likewise; small ones are constants in the file
+NORMED_TEACHER = """
+import copy
+from torch.nn.utils.parametrizations import weight_norm
+class M(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.student = nn.Sequential(nn.Linear(64, 128), nn.GELU(), weight_norm(nn.Linear(128, %d, bias=False)))
+        self.teacher = copy.deepcopy(self.student).requires_grad_(False)
+    def forward(self, x):
+        y = self.student(x)
+        with torch.no_grad():
+            z = self.teacher(x)
+        return y - z
+"""
 
 CASES = {  # name: (classes, entry, entry of the step where it is another, options, precisions)
     **{n: (FORWARD % text, ROWS, None, [], (*steps.PRECISIONS, "bf16")) for n, text in CASTS.items()},
@@ -2256,6 +2271,8 @@ CASES = {  # name: (classes, entry, entry of the step where it is another, optio
             ("broadcast", BROADCAST, X, steps.PRECISIONS),
             ("registered", REGISTERED, X, steps.PRECISIONS),
             ("undropped_teacher", UNDROPPED_TEACHER, X, ("fp32",)),
+            ("normed_teacher", NORMED_TEACHER % 8192, X, ("fp32",)),
+            ("normed_constant", NORMED_TEACHER % 64, X, ("fp32",)),
             ("joined_keys", JOINED_KEYS, '{"x": torch.rand(4, 8, 64)}', steps.PRECISIONS),
         )
     },
