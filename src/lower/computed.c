@@ -150,7 +150,7 @@ is_turned(struct dynamo *d, const struct group *g, int rank, const int64_t *size
     const int out = group_output(d, g);
     int made_rank = 0;
     const int64_t *made = NULL;
-    return rank == 2 && spelled(g->target, PROJECTS) && out >= 0 &&
+    return rank == 2 && g->target && spelled(g->target, PROJECTS) && out >= 0 &&
            lower_sizes(d->l, &d->l->g->t[out], &made_rank, &made) && made_rank > 0 && made[made_rank - 1] == size[1];
 }
 

@@ -431,7 +431,7 @@ param_read(struct dynamo *d, const struct group *g, int k)
     return args[k].kind == ARG_SLOT ? program_param(d->l->p, (int)args[k].i) : NULL;
 }
 
-/* How both ways to have a weight norm call direction and norms, v (g / |v|). The hook of torch.nn.utils.weight_norm runs
+/* How both ways to have a weight norm call direction and norms, v (g / |v|). torch.nn.utils.weight_norm's hook runs
  * before the module, which keeps the result as its attribute. Sources: torch/nn/utils/weight_norm.py,
  * parametrizations.py. */
 static const struct normed {
