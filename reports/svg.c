@@ -1133,7 +1133,8 @@ svg_front(struct html *h)
         html_leaf(h, "title",
                   f[i].nmodules ? html_format(h, "%s: %s, %.1f %% more FLOPs",
                                               f[i].pattern ? string_clip(h->a, f[i].pattern, 200)
-                                                           : html_format(h, "plan %d, %d modules", i, f[i].nmodules),
+                                                           : html_format(h, "plan %d, %d %s", i, f[i].nmodules,
+                                                                         f[i].nmodules == 1 ? "module" : "modules"),
                                               bytes_text(h->a, f[i].peak), f[i].extra_flops_percent)
                                 : html_format(h, "no checkpoints: %s", bytes_text(h->a, f[i].peak)),
                   NULL);

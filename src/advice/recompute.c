@@ -1610,7 +1610,8 @@ recompute_level(const struct study *s, struct result *r, struct program *p, stru
         unsigned char *whole;
         struct level l = level_of_pattern(&x, k, &whole);
         put_regions(&x, &l, whole, p);
-        *names = arena_printf(x.a, "the %d modules %s", k->n, string_quote(x.a, k->name, 200));
+        const char *name = string_quote(x.a, k->name, 200);
+        *names = k->n == 1 ? name : arena_printf(x.a, "the %d modules %s", k->n, name);
         *python = pattern_python(x.a, s->p, k);
         return true;
     }
