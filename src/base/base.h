@@ -367,6 +367,7 @@ enum alternative {
     ALTERNATIVE_MERGED,       /* calls, with equal ones: right behind those */
     ALTERNATIVE_REMADE,       /* what merged calls of functions read: by each of them */
     ALTERNATIVE_UNREAD,       /* what nobody reads of the last of several layers: not at all */
+    ALTERNATIVE_UNSIZED,      /* parameters of lost sizes, which nothing reads: as large as others of their name */
     ALTERNATIVE_KERNEL,       /* a library's own, which makes nothing in between */
     ALTERNATIVE_ASKS,         /* a module whose parameters are frozen asks for a gradient of its input */
     ALTERNATIVE_FACT_DROPOUT, /* without what libraries' sources say of it, and so on */

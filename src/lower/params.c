@@ -781,6 +781,47 @@ size_by_constant(struct dynamo *d, struct param *q)
     d->referenced[q - d->l->p->params] = true;
 }
 
+static int64_t
+elements_of(const struct param *q)
+{
+    int64_t n = q->rank >= 0;
+    for (int i = 0; i < q->rank; i++)
+        n *= q->size[i];
+    return n;
+}
+
+/* The largest of the same last name, among parameters or among buffers; of a parameter else the largest of all, NULL
+ * there is none. */
+static const struct param *
+largest_of_name(const struct program *p, const struct param *q)
+{
+    const struct param *named = NULL, *largest = NULL;
+    for (const struct param *o = p->params; o < p->params + p->nparams; o++) {
+        if (o->rank < 0 || (o->kind <= PARAM_FROZEN) != (q->kind <= PARAM_FROZEN))
+            continue;
+        if (!largest || elements_of(o) > elements_of(largest))
+            largest = o;
+        if (strcmp(path_last(o->name), path_last(q->name)) == 0 && (!named || elements_of(o) > elements_of(named)))
+            named = o;
+    }
+    return named ? named : q->kind <= PARAM_FROZEN ? largest : NULL;
+}
+
+/* What it may take at most: what that does; a vector or one of another name, whose equals are one in the file and which
+ * may be trained, a gradient and two states, too. */
+static void
+sized_at_most(struct lowering *l, struct param *q, const struct param *largest)
+{
+    enum { TRAINED = 4 };
+    const bool drawn = largest->rank > 1 && strcmp(path_last(largest->name), path_last(q->name)) == 0;
+    int64_t size[MAX_RANK + 1] = {drawn || q->kind > PARAM_FROZEN ? 1 : TRAINED};
+    const int rank = largest->rank < MAX_RANK ? largest->rank : MAX_RANK - 1;
+    for (int i = 0; i < rank; i++)
+        size[i + 1] = largest->size[i];
+    params_sized(l, q, rank + 1, size);
+    q->dtype = largest->dtype;
+}
+
 /* A parameter that nothing names and that has no data is another name of one that has, or what a library's source
  * says. PyTorch up to 2.7 left the data under each name. */
 void
@@ -790,7 +831,7 @@ params_tie(struct dynamo *d)
     struct program *p = l->p;
     bool *taken = NEWN(l->a, bool, p->ncalls + 1);
     int table = -1, folded = 0;
-    const char *first = NULL, *by_elements = NULL;
+    const char *first = NULL, *by_elements = NULL, *unsized = NULL;
     struct reads read = {0};
     for (int i = 0; i < p->ncalls && table < 0; i++)
         if (p->calls[i].op && spelled(p->calls[i].op->name, LOOKS_UP))
@@ -870,12 +911,21 @@ params_tie(struct dynamo *d)
             } else if (like) {
                 sized_like(l, q, like);
             }
+        } else if (largest_of_name(p, q)) {
+            unsized = unsized ? unsized : q->name;
+            if (setup_instead(l->s, ALTERNATIVE_UNSIZED))
+                sized_at_most(l, q, largest_of_name(p, q));
         } else {
             graph_doubt(l->g, q->name, q->kind == PARAM_BUFFER ? "buffer" : "parameter", NULL,
                         "the file names it but has neither its data nor a call that reads it: its size is unknown and "
                         "not counted");
         }
     }
+    if (unsized)
+        program_assume(p, ALTERNATIVE_UNSIZED,
+                       "parameters and buffers that the file has neither the data nor a reader of, %s first, take no "
+                       "memory, being no larger than the largest others",
+                       unsized);
     if (by_elements)
         program_assume(p, ALTERNATIVE_NONE,
                        "buffers of which the exporter left what it computed have as many elements as that, %s first",
