@@ -231,6 +231,7 @@ json_peak(struct json *j, const struct result *r)
     json_maybe(j, "device_least", r->peak.device_least);
     json_int(j, "certain", r->peak.certain);
     json_maybe(j, "most", r->peak.most > 0 ? r->peak.most : -1);
+    json_maybe(j, "device_most", r->peak.device_most > 0 ? r->peak.device_most : -1);
     json_open(j, "at", '{');
     json_text(j, "phase", phase_names[r->peak.phase]);
     json_text(j, "operator", r->peak.op);

@@ -117,7 +117,7 @@ both() { # both EXIT TEXT ARGUMENT...: of a model whose filter's size is a doubt
 both 0 '"most": [0-9]'
 cp "$work/out" filter.json
 both 0 'the peak is unchanged, within --max-increase 0' --max-increase=0 --baseline=filter.json
-both 0 'at most, whichever way what is unknown goes, are within --device h200' --device=h200
+both 0 'of the device at most, whichever way what is unknown goes, fit in --device h200' --device=h200
 sed -E 's/"allocated": [0-9]+,$/"allocated": 1,/; s/"(certain|most)": [0-9]+/"\1": 1/' filter.json >less.json
 both 1 'the peak changes by +[0-9.]* [KM]iB to +[0-9.]* [KM]iB, more than --max-increase 1KiB' --max-increase=1KiB \
     --baseline=less.json

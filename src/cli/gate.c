@@ -215,9 +215,12 @@ device(struct arena *a, const struct options *o, const struct result *r)
     if (o->setup.capacity <= 0)
         return skipped;
     const char *budget = arena_printf(a, "--device %s", o->device_text);
+    if (r->ndoubts && r->peak.device_most > 0 && r->peak.device_most <= o->setup.capacity)
+        return outcome(false,
+                       arena_printf(a, "%s of the device at most, whichever way what is unknown goes, fit in %s (%s)",
+                                    bytes_text(a, r->peak.device_most), budget, bytes_text(a, o->setup.capacity)));
     if (r->ndoubts)
-        return uncertain(a, r, budget, o->setup.capacity - device_context(&o->setup, o->setup.device).least,
-                         r->peak.device_most <= o->setup.capacity ? r->peak.most : 0);
+        return uncertain(a, r, budget, o->setup.capacity - device_context(&o->setup, o->setup.device).least, 0);
     return outcome(!fits, arena_printf(a, "%s of the device %s in %s (%s)", bytes_text(a, r->peak.device),
                                        fits ? "fit" : "don't fit", budget, bytes_text(a, o->setup.capacity)));
 }

@@ -781,15 +781,6 @@ size_by_constant(struct dynamo *d, struct param *q)
     d->referenced[q - d->l->p->params] = true;
 }
 
-static int64_t
-elements_of(const struct param *q)
-{
-    int64_t n = q->rank >= 0;
-    for (int i = 0; i < q->rank; i++)
-        n *= q->size[i];
-    return n;
-}
-
 /* The largest of the same last name, among parameters or among buffers; of a parameter else the largest of all, NULL
  * there is none. */
 static const struct param *
@@ -799,9 +790,11 @@ largest_of_name(const struct program *p, const struct param *q)
     for (const struct param *o = p->params; o < p->params + p->nparams; o++) {
         if (o->rank < 0 || (o->kind <= PARAM_FROZEN) != (q->kind <= PARAM_FROZEN))
             continue;
-        if (!largest || elements_of(o) > elements_of(largest))
+        const int64_t n = sizes_product(o->rank, o->size);
+        if (!largest || n > sizes_product(largest->rank, largest->size))
             largest = o;
-        if (strcmp(path_last(o->name), path_last(q->name)) == 0 && (!named || elements_of(o) > elements_of(named)))
+        if (strcmp(path_last(o->name), path_last(q->name)) == 0 &&
+            (!named || n > sizes_product(named->rank, named->size)))
             named = o;
     }
     return named ? named : q->kind <= PARAM_FROZEN ? largest : NULL;

@@ -501,11 +501,14 @@ gather_range(struct result *r, const struct program *p)
         if (!q)
             return;
         const bool twice = counted >> q->alternative & 1;
-        least += !twice && q->effect_bytes < 0 ? q->effect_bytes : 0;
-        most += !twice && q->effect_bytes > 0 ? q->effect_bytes : 0;
-        device = !device || !q->reserved                    ? 0
-                 : !twice && q->reserved > r->peak.reserved ? device + q->reserved - r->peak.reserved
-                                                            : device;
+        if (!twice && q->effect_bytes < 0 && least > 0)
+            least += q->effect_bytes;
+        if (!twice && q->effect_bytes > 0)
+            most = bytes_add(most, q->effect_bytes);
+        if (!q->reserved)
+            device = 0;
+        else if (!twice && device && q->reserved > r->peak.reserved)
+            device = bytes_add(device, q->reserved - r->peak.reserved);
         counted |= UINT64_C(1) << q->alternative;
     }
     r->peak.certain = least > r->peak.certain ? least : r->peak.certain;

@@ -298,8 +298,8 @@ struct result {
     struct {
         int64_t allocated, reserved, device, device_least; /* device: with the largest context, with the least */
         int64_t certain;     /* allocated bytes at least, whatever the doubts turn out to be; without any the peak */
-        int64_t most;        /* at most, where each doubt was measured both ways, or there is none; 0 not known */
-        int64_t device_most; /* likewise; 0 without --device, too */
+        int64_t most;        /* at most, where each doubt was measured both ways, or there is none; else 0 or less */
+        int64_t device_most; /* likewise, of a device; 0 without --device, too */
         enum phase phase;
         const char *op, *node, *location;
         const char *layer; /* path of the module whose operator runs; NULL none of a module below the model */

@@ -449,7 +449,8 @@ stored_parse(struct arena *a, const char *path, const char *from, struct err *e)
     r->peak.op = text_of(member(peak, "at"), "operator");
     for (int c = 0; c < CLASS_COUNT; c++)
         r->class_bytes[c] = int_of(member(classes, class_names[c]));
-    r->peak.most = member(peak, "most") ? int_of(member(peak, "most")) : 0;
+    r->peak.most = int_of(member(peak, "most"));
+    r->peak.device_most = int_of(member(peak, "device_most"));
     take_doubts(&j, &root, r);
     if (r->peak.allocated < 0 || !classes || (int)r->verdict < 0)
         fault(&j, 1, "its verdict, its peak or its classes are missing");
