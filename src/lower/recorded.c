@@ -753,18 +753,12 @@ static void
 split_key(struct dynamo *d, const struct group *g, struct arg *args, int n)
 {
     const struct call *q = n > 1 ? maker_of(d, &args[0]) : NULL, *k = n > 1 ? maker_of(d, &args[1]) : NULL;
-    int64_t *size, rows = 1, of_key = 1;
     if (!spelled(g->target, ATTENDS) || !q || !k || q->rank != 4 || (k->rank != 3 && k->rank != 5))
         return;
-    size = arena_dup(d->l->a, q->size, sizeof(*size) * 4);
-    for (int i = 0; i < k->rank - 2; i++)
-        of_key *= k->size[i];
-    for (int i = 0; i < 2; i++) {
-        rows *= size[i];
-        size[2 + i] = k->size[k->rank - 2 + i];
-    }
-    if (rows != of_key)
+    if (sizes_product(2, q->size) != sizes_product(k->rank - 2, k->size))
         return;
+    int64_t *size = arena_dup(d->l->a, q->size, sizeof(*size) * 4);
+    memcpy(size + 2, k->size + k->rank - 2, sizeof(*size) * 2);
     const int at = (int)(k - d->l->p->calls);
     const bool joined = k->rank == 5; /* right behind, before values are */
     struct call *c = group_call(d, g, "aten.reshape.default", 2);

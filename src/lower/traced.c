@@ -225,7 +225,8 @@ enum { DROPS = 2 /* the argument of a clone that may be a dropout */ };
 static bool
 may_drop(const struct program *p, const bool *traced, const struct call *c, bool of_traced)
 {
-    const struct call *m = target_named(c->target, "lost_clone") ? group_maker(p, (int)c->args[0].i) : NULL;
+    const bool clone = target_named(c->target, "lost_clone") && c->nargs > DROPS;
+    const struct call *m = clone ? group_maker(p, (int)c->args[0].i) : NULL;
     return m && traced[m - p->calls] == of_traced;
 }
 
