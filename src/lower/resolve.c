@@ -1058,8 +1058,8 @@ left_alone(const struct dynamo *d, const struct param *q)
 }
 
 /* The parameter that the file merged with this one: unread, of the same name in the group's module, in one of the same
- * name beside a module around that, or in one beside this one's, or another of the same module; spread: what was merged
- * repeats it for the batch, as tokens of classes are. */
+ * name beside a module around that, of a vector in one beside this one's, or another of the same module; spread: what
+ * was merged repeats it for the batch, as tokens of classes are. */
 static struct param *
 merged_param(struct dynamo *d, const struct group *g, int slot, bool spread)
 {
@@ -1074,7 +1074,7 @@ merged_param(struct dynamo *d, const struct group *g, int slot, bool spread)
         struct param *other = &p->params[i];
         const char *end = strrchr(other->name, '.');
         bool named = leaf && end && strcmp(leaf, end) == 0 && other->module != q->module,
-             beside = named && p->modules[other->module].parent == p->modules[q->module].parent;
+             beside = named && q->rank < 2 && p->modules[other->module].parent == p->modules[q->module].parent;
         bool alike = other->module == q->module && other->rank < 0 &&
                      (q->rank < 2 || computed_read_here(d, g, other, "", "") ||
                       (spread && !constant_into(d, other) && left_alone(d, other)));
