@@ -275,8 +275,6 @@ const struct fact fact_table[] = {
     /* What is run as one operator of its own, or beside what the file shows. */
     {TRANSFORMERS, FACT_ONE_OPERATOR, "modeling_bloom.py: GeLUFunction", "aten.bloom_gelu.default",
      .type = "*bloom.BloomGelu"},
-    {PYTORCH, FACT_WEIGHT_NORM, "aten/src/ATen/native/WeightNorm.cpp: _weight_norm",
-     .type = "*parametrizations._WeightNorm"},
     {TRANSFORMERS, FACT_ADDS_MASK, "modeling_t5.py: T5Attention", "unsqueeze.default", .around = "*T5Attention",
      .op = "add.Tensor"},
     {TRANSFORMERS_5, FACT_MASKS_ALWAYS,
@@ -619,7 +617,6 @@ static const struct {
     [FACT_TRAINED] = {"a parameter", ALTERNATIVE_FACT_PARAMETERS, "the tensor is a parameter"},
     [FACT_UNDROPPED] = {"no dropout by default", ALTERNATIVE_FACT_DROPOUT},
     [FACT_WEIGHTS] = {"returns attention's weights", ALTERNATIVE_FACT_OPERATORS},
-    [FACT_WEIGHT_NORM] = {"weight norm", ALTERNATIVE_FACT_OPERATORS, "the weight has a weight norm"},
 };
 
 /* Lines that contradict a fact: a whole statement like that, and like none of the others. */

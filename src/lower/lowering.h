@@ -176,7 +176,6 @@ enum fact_kind {
     FACT_TRAINED,          /* a parameter */
     FACT_UNDROPPED,
     FACT_WEIGHTS, /* of attention are returned */
-    FACT_WEIGHT_NORM,
     FACT_COUNT
 };
 

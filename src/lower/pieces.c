@@ -395,30 +395,6 @@ lower_function(struct dynamo *d, int at, const struct fact *f)
     group_define(d, last, out, c->outs[0]);
 }
 
-/* The parametrization arrives in pieces, but CUDA runs one operator where the norm keeps the first or the last
- * dimension. Pieces before the last make no call. False: there is one norm of all, by operators as they are. */
-static bool
-lower_weight_norm(struct dynamo *d, struct group *g)
-{
-    struct lowering *l = d->l;
-    struct param *part[2] = {NULL, NULL}; /* original0 the norms, original1 the direction */
-    for (int i = 0; i < l->p->nparams; i++)
-        for (int k = 0; k < 2; k++)
-            if (strncmp(l->p->params[i].name, g->path, strlen(g->path) - 2) == 0 &&
-                ends_with(l->p->params[i].name, k ? ".original1" : ".original0"))
-                part[k] = &l->p->params[i];
-    if (part[0] && part[0]->rank == 0)
-        return false;
-    int out = group_output(d, g);
-    if (!spelled(g->target, MULTIPLIES) || !part[0] || !part[1] || out < 0)
-        return true;
-    struct call *c = group_call(d, g, "aten._weight_norm_interface.default", 2);
-    c->args[0] = (struct arg){.kind = ARG_SLOT, .i = part[1]->slot};
-    c->args[1] = (struct arg){.kind = ARG_SLOT, .i = part[0]->slot};
-    group_define(d, g, out, c->outs[0]);
-    return true;
-}
-
 /* The parameter that is the call's argument k; NULL none. */
 static const struct param *
 param_read(struct dynamo *d, const struct group *g, int k)
@@ -452,9 +428,10 @@ normed_by(const struct param *v, const struct param *gain)
     return NULL;
 }
 
-/* A weight norm of which names alone tell: of a hook, or where no class does. */
+/* The pieces are one operator on CUDA where the norm keeps the first or the last dimension; one of all runs as they do.
+ * Source: aten/src/ATen/native/WeightNorm.cpp. */
 static bool
-lower_weight_norm_hook(struct dynamo *d, int at)
+lower_weight_norm(struct dynamo *d, int at)
 {
     struct group *norm = &d->groups[at], *div = norm + 1, *mul = norm + 2;
     if (at + 2 >= d->ngroups || !target_named(norm->target, "linalg_vector_norm") ||
@@ -462,8 +439,7 @@ lower_weight_norm_hook(struct dynamo *d, int at)
         return false;
     const struct param *v = param_read(d, norm, 0), *gain = param_read(d, div, 0);
     int out = group_output(d, mul), apart = 0;
-    const struct normed *by =
-        v && gain && !(norm->type && fact_of(d->l, norm->type, FACT_WEIGHT_NORM)) ? normed_by(v, gain) : NULL;
+    const struct normed *by = v && gain ? normed_by(v, gain) : NULL;
     if (!by || v != param_read(d, mul, 0) || out < 0 || v->rank != gain->rank)
         return false;
     for (int i = 0; i < v->rank; i++) /* the norms are of the first or of the last dimension alone */
@@ -626,8 +602,7 @@ pieces_lower(struct dynamo *d, int at)
     d->fed = -1;
     if (cell) {
         lower_cell(d, cell, piece);
-    } else if (arithmetic_lower(d, at) || lower_weight_norm_hook(d, at) ||
-               (!w && fact_of(d->l, g->type, FACT_WEIGHT_NORM) && lower_weight_norm(d, g))) {
+    } else if (arithmetic_lower(d, at) || lower_weight_norm(d, at)) {
         return;
     } else if (w) {
         lower_whole(d, at, w);

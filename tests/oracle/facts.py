@@ -591,7 +591,6 @@ MODELS = {  # name: exporter, expression of self.op, inputs, result
         "self.b(y)",
         "x.shape, position_ids=x",
     ),
-    "weight_norm_large": ("dynamo", "nn.utils.parametrizations.weight_norm(nn.Linear(32, 512))", ROWS, "y"),
     **{
         n.lower(): ("dynamo", f"nn.Sequential(nn.Linear(32, 32), nn.{n}(), nn.Linear(32, 32))", ROWS, "y")
         for n in "ReLU LeakyReLU SiLU Hardtanh ReLU6 Mish Hardswish Hardsigmoid ELU CELU SELU".split()
