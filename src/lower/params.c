@@ -825,6 +825,7 @@ params_tie(struct dynamo *d)
     bool *taken = NEWN(l->a, bool, p->ncalls + 1);
     int table = -1, folded = 0;
     const char *first = NULL, *by_elements = NULL, *unsized = NULL;
+    const struct param **largest = NEWN(l->a, const struct param *, p->nparams + 1); /* of what has no size */
     struct reads read = {0};
     for (int i = 0; i < p->ncalls && table < 0; i++)
         if (p->calls[i].op && spelled(p->calls[i].op->name, LOOKS_UP))
@@ -904,16 +905,17 @@ params_tie(struct dynamo *d)
             } else if (like) {
                 sized_like(l, q, like);
             }
-        } else if (largest_of_name(p, q)) {
+        } else if ((largest[i] = largest_of_name(p, q))) {
             unsized = unsized ? unsized : q->name;
-            if (setup_instead(l->s, ALTERNATIVE_UNSIZED))
-                sized_at_most(l, q, largest_of_name(p, q));
         } else {
             graph_doubt(l->g, q->name, q->kind == PARAM_BUFFER ? "buffer" : "parameter", NULL,
                         "the file names it but has neither its data nor a call that reads it: its size is unknown and "
                         "not counted");
         }
     }
+    for (int i = 0; i < p->nparams && unsized && setup_instead(l->s, ALTERNATIVE_UNSIZED); i++)
+        if (largest[i])
+            sized_at_most(l, &p->params[i], largest[i]);
     if (unsized)
         program_assume(p, ALTERNATIVE_UNSIZED,
                        "parameters and buffers that the file has neither the data nor a reader of, %s first, take no "
