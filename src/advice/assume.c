@@ -221,24 +221,21 @@ static const struct {
 };
 
 /* The program under another set-up, of what it was made being the same, or read again; false when the model can't be
- * read so. *effect: its peak, less that of the step; *reserved: its peak, where the set-up has it. */
+ * read so. */
 static bool
-measure(const struct study *x, int64_t peak, bool again, struct setup *s, int64_t *effect, int64_t *reserved)
+measure(const struct study *x, bool again, struct setup *s, struct measured *to)
 {
     struct arena *a = arena_new();
     const struct program *p = again ? x->reload(x, a, s) : x->p;
-    struct measured m = {0};
     if (p)
-        m = measure_step(p, s, NULL, NULL);
-    *effect = p ? m.allocated - peak : 0;
-    *reserved = m.reserved;
+        *to = measure_step(p, s, NULL, NULL);
     arena_free(a);
     return p != NULL;
 }
 
-/* The same of other names: where they hold what they held, nothing runs. */
-static int64_t
-measure_names(const struct study *x, int64_t peak, const struct setup *s, int64_t *reserved)
+/* The same of other names; false where they hold what they held, and nothing runs. */
+static bool
+measure_names(const struct study *x, const struct setup *s, struct measured *to)
 {
     struct arena *a = arena_new();
     struct graph g;
@@ -247,12 +244,10 @@ measure_names(const struct study *x, int64_t peak, const struct setup *s, int64_
     g.first = g.first ? g.first : x->p; /* which has asked what else its lines say */
     step_holds(&p, s);
     bool same = memcmp(p.held, x->p->held, sizeof(*p.held) * (size_t)p.nslots) == 0;
-    struct measured m = {.allocated = peak};
     if (!same)
-        m = measure_step(&p, s, NULL, NULL);
-    *reserved = m.reserved;
+        *to = measure_step(&p, s, NULL, NULL);
     arena_free(a);
-    return m.allocated - peak;
+    return !same;
 }
 
 /* Whether all numbers with a fraction are of one type, so that a cast from one to another is the tensor that it casts.
@@ -293,12 +288,12 @@ measure_one(const struct study *x, int64_t peak, struct assumption *all, int i)
         rows[q->alternative].change(&s);
     else
         s.instead |= UINT64_C(1) << q->alternative;
-    if (rows[q->alternative].names && !asked) {
-        q->effect_bytes = measure_names(x, peak, &s, &q->reserved);
-        q->measured = true;
-    } else {
-        q->measured = measure(x, peak, asked && !rows[q->alternative].runs, &s, &q->effect_bytes, &q->reserved);
-    }
+    struct measured m;
+    const bool names = rows[q->alternative].names && !asked,
+               ran = names ? measure_names(x, &s, &m) : measure(x, asked && !rows[q->alternative].runs, &s, &m);
+    q->measured = ran || names;
+    q->effect_bytes = ran ? m.allocated - peak : 0;
+    q->reserved = ran ? m.reserved : 0;
 }
 
 void
@@ -334,9 +329,9 @@ measure_dims(const struct study *x, struct result *r)
         s.dims = arena_dup(x->a, s.dims, sizeof(*s.dims) * (size_t)s.ndims);
         for (int k = 0; k < s.ndims && all[i].dim; k++)
             s.dims[k].n = strcmp(s.dims[k].name, all[i].dim) == 0 ? 8 : s.dims[k].n;
-        int64_t reserved;
-        if (all[i].dim)
-            measure(x, r->peak.allocated, true, &s, &all[i].effect_bytes, &reserved);
+        struct measured m;
+        if (all[i].dim && measure(x, true, &s, &m))
+            all[i].effect_bytes = m.allocated - r->peak.allocated;
     }
     r->doubts = all;
 }

@@ -138,15 +138,18 @@ static struct check
 uncertain_increase(struct arena *a, const struct result *r, const char *budget, int64_t allowed)
 {
     const struct baseline *b = r->baseline;
-    const int64_t ways[] = {r->peak.certain - b->least, b->increase_bytes, r->peak.most - b->of_most};
-    int64_t low = r->peak.certain - b->of_most, high = r->peak.most - b->least;
+    if (!b->ndoubts && (r->peak.most <= 0 || r->peak.certain > bytes_add(b->peak, allowed)))
+        return uncertain(a, r, budget, bytes_add(b->peak, allowed), 0);
+    const char *open = r->ndoubts ? unsettled(a, r) : unexplained(a, "the baseline", b->ndoubts);
+    if (r->peak.most <= 0 || b->peak_most <= 0 || b->peak_least < 0)
+        return unjudged(a, budget, open);
+    const int64_t ways[] = {r->peak.certain - b->peak_least, b->increase_bytes, r->peak.most - b->peak_most};
+    int64_t low = r->peak.certain - b->peak_most, high = r->peak.most - b->peak_least;
     for (int i = 0; i < COUNT(ways) && b->alike; i++) {
         low = i == 0 || ways[i] < low ? ways[i] : low;
         high = i == 0 || ways[i] > high ? ways[i] : high;
     }
-    if (!b->ndoubts && (r->peak.most <= 0 || r->peak.certain > bytes_add(b->peak, allowed)))
-        return uncertain(a, r, budget, bytes_add(b->peak, allowed), 0);
-    if (r->peak.most > 0 && b->of_most > 0 && (low > allowed || high <= allowed)) {
+    if (low > allowed || high <= allowed) {
         const char *change = low < high
                                  ? arena_printf(a, "changes by %s to %s", emit_signed(a, low), emit_signed(a, high))
                              : low ? arena_printf(a, "changes by %s", emit_signed(a, low))
@@ -154,7 +157,7 @@ uncertain_increase(struct arena *a, const struct result *r, const char *budget, 
         return outcome(low > allowed, arena_printf(a, "whichever way what is unknown goes, the peak %s, %s %s", change,
                                                    low > allowed ? "more than" : "within", budget));
     }
-    return unjudged(a, budget, r->ndoubts ? unsettled(a, r) : unexplained(a, "the baseline", b->ndoubts));
+    return unjudged(a, budget, open);
 }
 
 static struct check

@@ -596,11 +596,13 @@ compare_run(struct arena *a, const struct result *old, const struct result *now)
     b->op = old->peak.op;
     b->parameters = old->model.parameters;
     b->ndoubts = old->ndoubts;
-    b->least = old->peak.certain;
-    b->of_most = old->ndoubts ? old->peak.most : old->peak.allocated;
-    b->alike = old->ndoubts == now->ndoubts && b->of_most > 0 && now->peak.most > 0;
-    for (int i = 0; i < now->ndoubts && b->alike; i++)
-        b->alike = old->doubts[i].assumed && strcmp(old->doubts[i].assumed, now->doubts[i].assumed) == 0;
+    b->peak_least = old->peak.certain;
+    b->peak_most = old->ndoubts ? old->peak.most : old->peak.allocated;
+    b->alike = old->ndoubts == now->ndoubts;
+    for (int i = 0; i < now->ndoubts && b->alike; i++) {
+        const char *was = old->doubts[i].assumed, *is = now->doubts[i].assumed;
+        b->alike = was && is && strcmp(was, is) == 0;
+    }
     memcpy(b->class_bytes, old->class_bytes, sizeof(b->class_bytes));
     b->increase_bytes = now->peak.allocated - b->peak;
     b->increase_percent = b->peak > 0 ? 100.0 * (double)b->increase_bytes / (double)b->peak : 0;

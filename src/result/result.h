@@ -155,11 +155,11 @@ struct baseline {
     struct tensor_growth *grown; /* those that differ, the largest difference first; they add up to the increase */
     const struct curve *curve;   /* of the old step; NULL: a stored result has none */
     int ndiffers;
-    const char **differs;   /* set-ups: "optimizer sgd, now adamw"; none: comparable */
-    int ndoubts;            /* of the old result */
-    int64_t least, of_most; /* of its peak; of_most: 0 not known */
-    bool alike;             /* the doubts of both are the same, and each was measured both ways */
-    const char *most;       /* path of the module below which most of the increase lies, of its sign; NULL none */
+    const char **differs;          /* set-ups: "optimizer sgd, now adamw"; none: comparable */
+    int ndoubts;                   /* of the old result */
+    int64_t peak_least, peak_most; /* of its range; peak_most: 0 or less not known */
+    bool alike;                    /* the doubts of both are the same, and each was measured both ways */
+    const char *most; /* path of the module below which most of the increase lies, of its sign; NULL none */
     int64_t most_bytes;
     int first; /* the layer that differs by itself and adds most, of the increase's sign; -1 none */
 };
