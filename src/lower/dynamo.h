@@ -402,6 +402,8 @@ int resolve_view(struct dynamo *d, const struct group *g, const char *target, in
 bool resolve_picks(const char *target); /* whether lines write it as a subscript */
 /* The call that made what that one, a view, shows; NULL none. */
 const struct call *resolve_viewed(const struct program *p, const struct call *c);
+/* The last call made, as one of the line that made what it reads, right behind that. */
+struct call *resolve_behind(struct dynamo *d, const struct call *maker, const char *stack);
 
 /* The module keeps what the call makes of its parameter, the first argument, as an attribute until its next call. */
 void resolve_kept(struct dynamo *d, struct call *c);

@@ -766,13 +766,8 @@ split_key(struct dynamo *d, const struct group *g, struct arg *args, int n)
     c->rank = 4;
     c->size = size;
     args[1].i = c->outs[0];
-    if (!joined)
-        return;
-    k = &d->l->p->calls[at];
-    c->stack = k->stack;
-    c->frames = k->frames;
-    c->location = k->location;
-    group_move(d, d->l->p->ncalls - 1, at + 1);
+    if (joined)
+        resolve_behind(d, &d->l->p->calls[at], d->l->p->calls[at].stack);
 }
 
 /* Along a dimension of a scalar PyTorch goes ways of its own, which no model takes on purpose; but a view is one. */

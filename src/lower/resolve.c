@@ -1174,9 +1174,8 @@ makers_line(const struct dynamo *d, const struct group *g, const struct call *ma
     return hides && shows && !writes_more(d, maker->stack, line, lost->target) ? NULL : made;
 }
 
-/* The last call made, as one of the line that made what it reads, right behind that. */
-static struct call *
-behind_maker(struct dynamo *d, const struct call *maker, const char *stack)
+struct call *
+resolve_behind(struct dynamo *d, const struct call *maker, const char *stack)
 {
     const struct program *p = d->l->p;
     const int at = (int)(maker - p->calls), scope = maker->scope;
@@ -1306,7 +1305,7 @@ resolve_identity(struct dynamo *d, const struct group *g, const char *name, int 
     const struct call *m = group_maker(d->l->p, slot);
     const char *made = m && m->stack && c->stack ? makers_line(d, g, m, c) : NULL;
     if (made)
-        c = behind_maker(d, m, made);
+        c = resolve_behind(d, m, made);
     else if (m && m->stack && c->stack && reads_unbound(d, g, fx_line(d->l->a, m->stack), fx_line_at(d, g->last)))
         c->stack = NULL;
     struct param *q = learned_number(d, g, name);
@@ -2754,7 +2753,7 @@ seen_as_pairs(struct dynamo *d, const struct group *g, const char *name, int ten
     struct call *c = group_call(d, g, traceless[PAIRS].target, 1);
     m = group_maker(l->p, l->slot_of[tensor]);
     c->args[0] = (struct arg){.kind = ARG_SLOT, .i = l->slot_of[tensor]};
-    l->slot_of[tensor] = behind_maker(d, m, m->stack)->outs[0];
+    l->slot_of[tensor] = resolve_behind(d, m, m->stack)->outs[0];
 }
 
 /* "x.unfold(1, 8, 1).transpose(2, 3)": the operator's own nodes end by turning their result, the next call turns it
