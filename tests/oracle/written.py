@@ -1990,36 +1990,23 @@ class M(nn.Module):
         y = F.scaled_dot_product_attention(q, k, v)
         return self.o(y.transpose(1, 2).reshape(b, t, c))
 """
-# a teacher of a library whose dropouts are 0, with the code of a graph for its lines
-UNDROPPED_TEACHER = """
+# a teacher, with the code of a graph for its lines
+TEACHER = """
 import copy
 class M(nn.Module):
     def __init__(self):
         super().__init__()
-        from timm.layers import Mlp
-        self.student = nn.Sequential(Mlp(64, 128), Mlp(64, 128), Mlp(64, 128))
+        self.student = nn.Sequential(%s)
         self.teacher = copy.deepcopy(self.student).requires_grad_(False)
     def forward(self, x):
         y = self.student(x)
         with torch.no_grad():
             z = self.teacher(x)
         return y - z
-"""
-# a teacher with a weight norm, likewise; small ones are constants in the file
-NORMED_TEACHER = """
-import copy
-from torch.nn.utils.parametrizations import weight_norm
-class M(nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.student = nn.Sequential(nn.Linear(64, 128), nn.GELU(), weight_norm(nn.Linear(128, %d, bias=False)))
-        self.teacher = copy.deepcopy(self.student).requires_grad_(False)
-    def forward(self, x):
-        y = self.student(x)
-        with torch.no_grad():
-            z = self.teacher(x)
-        return y - z
-"""
+"""# of a library whose dropouts are 0
+UNDROPPED = "*(__import__('timm').layers.Mlp(64, 128) for _ in range(3))"
+# small ones are constants in the file
+NORMED = "nn.Linear(64, 128), nn.GELU(), nn.utils.parametrizations.weight_norm(nn.Linear(128, %d, bias=False))"
 
 CASES = {  # name: (classes, entry, entry of the step where it is another, options, precisions)
     **{n: (FORWARD % text, ROWS, None, [], (*steps.PRECISIONS, "bf16")) for n, text in CASTS.items()},
@@ -2270,9 +2257,9 @@ CASES = {  # name: (classes, entry, entry of the step where it is another, optio
             ("copied_codes", COPIED_CODES, X, steps.PRECISIONS),
             ("broadcast", BROADCAST, X, steps.PRECISIONS),
             ("registered", REGISTERED, X, steps.PRECISIONS),
-            ("undropped_teacher", UNDROPPED_TEACHER, X, ("fp32",)),
-            ("normed_teacher", NORMED_TEACHER % 8192, X, ("fp32",)),
-            ("normed_constant", NORMED_TEACHER % 64, X, ("fp32",)),
+            ("undropped_teacher", TEACHER % UNDROPPED, X, ("fp32",)),
+            ("normed_teacher", TEACHER % (NORMED % 8192), X, ("fp32",)),
+            ("normed_constant", TEACHER % (NORMED % 64), X, ("fp32",)),
             ("joined_keys", JOINED_KEYS, '{"x": torch.rand(4, 8, 64)}', steps.PRECISIONS),
         )
     },
