@@ -360,6 +360,7 @@ enum alternative {
     ALTERNATIVE_TRACED,    /* names of what was traced under torch.no_grad, without its lines */
     ALTERNATIVE_TYPES,     /* numbers made of masks and integers are of autocast's type */
     ALTERNATIVE_FUNCTIONS, /* names of functions that are no module's forward */
+    ALTERNATIVE_CASTS,     /* to fp32, in such functions, of what a softmax or a loss reads */
     ALTERNATIVE_WEIGHTS,   /* attention's, in what its function returns */
     ALTERNATIVE_CHECKPOINTS,
     ALTERNATIVE_CELLS,        /* recurrent layers step by step, without cuDNN */

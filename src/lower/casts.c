@@ -575,3 +575,57 @@ casts_made(struct lowering *l)
         else
             p->calls[i].either_type |= names[i] != NULL;
 }
+
+/* ---- casts in functions that leave no lines ---------------------------------------------------------------------- */
+
+/* Per slot whether such a function's calls hand it, or views of it, to an operator that autocast runs in fp32. */
+static bool *
+widened(const struct lowering *l, const bool *hidden)
+{
+    const struct program *p = l->p;
+    bool *wide = NEWN(l->a, bool, p->nslots + 1);
+    for (int i = p->ncalls - 1; i >= 0; i--) {
+        const struct call *c = &p->calls[i];
+        if (!hidden[i] || !c->op || !c->nargs || c->args[0].kind != ARG_SLOT || c->args[0].i < 0)
+            continue;
+        const bool views = target_is(c->target, TARGET_VIEWS | TARGET_REORDERS);
+        wide[c->args[0].i] |= views ? wide[c->outs[0]] : c->op->cast == CAST_FP32 || c->op->cast == CAST_DTYPE;
+    }
+    for (int i = 0; i < p->ncalls; i++)
+        for (int k = 0; hidden[i] && k < p->calls[i].nouts; k++)
+            wide[p->calls[i].outs[k]] = false;
+    for (int i = 0; i < p->nslots; i++)
+        wide[i] &= group_maker(p, i) != NULL;
+    return wide;
+}
+
+void
+casts_hidden(struct lowering *l)
+{
+    struct program *p = l->p;
+    bool autocast, any = false;
+    if (precision_half(l->s->precision, &autocast) == DT_UNDEFINED)
+        return;
+    const bool *hidden = python_hidden(p, l->a), *wide = widened(l, hidden);
+    struct added *casts = NEWN(l->a, struct added, p->nslots + 1);
+    int n = 0, slot, *cast = NEWN(l->a, int, p->nslots + 1);
+    for (int i = 0; i < p->ncalls; i++)
+        for (struct call_reads r = {.call = &p->calls[i]}; hidden[i] && (slot = next_read(&r)) >= 0;) {
+            any |= wide[slot];
+            if (!wide[slot] || !setup_instead(l->s, ALTERNATIVE_CASTS))
+                continue;
+            if (!cast[slot]) {
+                struct call c = lower_cast(l, i, "aten.to.dtype", slot, DTYPE(DT_FLOAT));
+                c.scope = p->calls[i].scope;
+                c.scopes = p->calls[i].scopes;
+                c.stack = p->calls[i].stack;
+                cast[slot] = c.outs[0];
+                casts[n++] = (struct added){.at = i, .call = c};
+            }
+            r.at->i = cast[slot];
+        }
+    if (any)
+        program_assume(p, ALTERNATIVE_CASTS,
+                       "functions other than forward cast nothing to fp32 before a softmax or a loss");
+    lower_insert(l, casts, n);
+}

@@ -266,6 +266,7 @@ lower_dynamo(struct lowering *l)
     if (fx_says(l, SAYS_KEEPS))
         python_attributes(d.l->p);
     casts_made(l);
+    casts_hidden(l);
     params_ask(l);
     for (struct module *m = l->p->modules; m < l->p->modules + l->p->nmodules; m++)
         m->returns_weights = m->type && fact_next(l, NULL, 1u << FACT_WEIGHTS, &(struct place){.around = {m->type}});

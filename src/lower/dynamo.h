@@ -283,6 +283,8 @@ int casts_operand(struct dynamo *d, const struct group *g, int nth, int slot);
 /* Arguments behind the first, and elements of lists, after the casts that their texts end in. */
 void casts_further(struct dynamo *d, const struct group *g, const char *target, struct arg *args, int n);
 void casts_made(struct lowering *l);
+/* What functions without lines of their own, as only forward has, may cast to fp32 before an operator in fp32. */
+void casts_hidden(struct lowering *l);
 /* What a line gives a function or module of the user's own after a cast to fp32: "self._norm(x.float())". */
 void casts_given(struct lowering *l);
 int casts_result(struct dynamo *d, const struct group *g, int operand, int slot);

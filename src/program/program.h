@@ -342,6 +342,8 @@ bool python_earlier(struct arena *a, const char *one, const char *other);
 int python_most(const char *line);
 /* Whether lines run more calls than they write, in functions whose names no file shows. */
 bool python_hides(const struct program *p);
+/* Per call whether one of those ran it. */
+bool *python_hidden(const struct program *p, struct arena *a);
 /* Whether some of it was traced without its lines. */
 bool python_traced(const struct program *p);
 bool python_is_traced(const char *stack); /* a line of such a graph's code */

@@ -2318,6 +2318,21 @@ python_hides(const struct program *p)
     return any;
 }
 
+bool *
+python_hidden(const struct program *p, struct arena *a)
+{
+    struct tracer t = tracer_new(p);
+    bool *hidden = NEWN(a, bool, p->ncalls + 1);
+    for (int i = 0; i < p->ncalls; i++) {
+        const int end = hidden_end(&t, i);
+        for (int k = i; k < end; k++)
+            hidden[k] = strcmp(p->calls[k].stack, p->calls[i].stack) == 0;
+        i = end > i ? end - 1 : i;
+    }
+    arena_free(t.a);
+    return hidden;
+}
+
 bool
 python_traced(const struct program *p)
 {
