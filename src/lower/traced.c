@@ -32,12 +32,26 @@ struct pair {
     const char *module, *again;
 };
 
+/* Whether two calls are of one operator, as far as a line may have told its overload: mean.pixel is a mean.dim. */
+static bool
+same_operator(const struct call *c, const struct call *other)
+{
+    const char *one = target_bare(c->target), *two = target_bare(other->target);
+    const size_t n = strcspn(one, ".");
+    if (strcmp(one, two) == 0)
+        return true;
+    bool same = n == strcspn(two, ".") && strncmp(one, two, n) == 0 && c->nargs == other->nargs;
+    for (int i = 0; i < c->nargs && same; i++)
+        same = c->args[i].kind == other->args[i].kind;
+    return same;
+}
+
 /* Whether the call is what that known one is to the other network. */
 static bool
 matches(struct arena *a, const struct program *p, const struct param *const *of, const struct pair *r,
         const struct call *known, const struct call *traced)
 {
-    if (strcmp(known->target, traced->target) != 0 || !path_within(p->modules[known->scope].path, r->module))
+    if (!same_operator(known, traced) || !path_within(p->modules[known->scope].path, r->module))
         return false;
     for (int n = 0;; n++) {
         const struct param *q = nth_param(of, known, n), *other = nth_param(of, traced, n);
@@ -49,12 +63,19 @@ matches(struct arena *a, const struct program *p, const struct param *const *of,
     }
 }
 
+/* Whether the call has the code of a graph for its line, or none, as what splits a tensor. */
+static bool
+has_no_line(const struct call *c)
+{
+    return !c->stack || python_is_traced(c->stack);
+}
+
 /* How many traced calls from the pair's on are the known ones, in order; at: per such call which. */
 static int
 follow(struct arena *a, const struct program *p, const struct param *const *of, const struct pair *r, int *at)
 {
     int n = 0;
-    for (int k = r->known, t = r->traced; t < p->ncalls && python_is_traced(p->calls[t].stack); t++) {
+    for (int k = r->known, t = r->traced; t < p->ncalls && has_no_line(&p->calls[t]); t++) {
         int skipped = 0;
         while (k + skipped < p->ncalls && skipped <= MOST_SKIPPED && !python_is_traced(p->calls[k + skipped].stack) &&
                !matches(a, p, of, r, &p->calls[k + skipped], &p->calls[t]))
@@ -64,7 +85,23 @@ follow(struct arena *a, const struct program *p, const struct param *const *of, 
             break;
         at[n++] = k++;
     }
+    while (n && !p->calls[r->traced + n - 1].stack)
+        n--;
     return n;
+}
+
+/* Lets the pair begin before its first parameter is read, with what the networks make of their inputs; not before a
+ * call of these. */
+static void
+begin_before(struct arena *a, const struct program *p, const struct param *const *of, int from, struct pair *r)
+{
+    while (r->traced > from && r->known > 0) {
+        const struct call *known = &p->calls[r->known - 1], *traced = &p->calls[r->traced - 1];
+        if (!python_is_traced(traced->stack) || python_is_traced(known->stack) || !matches(a, p, of, r, known, traced))
+            return;
+        r->known--;
+        r->traced--;
+    }
 }
 
 /* The call with a known line that reads the parameter, or that of the other network which has its name. */
@@ -211,6 +248,8 @@ give_lines(struct lowering *l, const struct pair *r, const int *at, int n)
         if (c->in_place && !known->in_place) /* as that code says */
             lower_in_place(l, &p->calls[at[i]]);
         const struct module *m = &p->modules[known->scope];
+        c->target = known->target;
+        c->op = known->op;
         c->stack = arena_printf(l->a, "%s%s", outer, inner);
         c->frames = fx_frames(l->a, c->stack);
         c->location = fx_location(l->a, c->stack);
@@ -258,16 +297,21 @@ traced_lines(struct lowering *l)
         for (struct call_reads r = {&p->calls[i]}; (slot = next_read(&r)) >= 0;)
             if (of[slot] && p->calls[i].stack && !python_is_traced(p->calls[i].stack))
                 reader[slot] = i;
-    for (int i = 0, n; i < p->ncalls; i += n) {
+    for (int i = 0, end = 0; i < p->ncalls;) {
         struct pair r = {.traced = i};
         const struct param *q = python_is_traced(p->calls[i].stack) ? nth_param(of, &p->calls[i], 0) : NULL;
-        n = q && find_known(a, p, reader, q, &r) ? follow(a, p, of, &r, at) : 0;
+        int n = 0;
+        if (q && find_known(a, p, reader, q, &r)) {
+            begin_before(a, p, of, end, &r);
+            n = follow(a, p, of, &r, at);
+        }
         if (n >= FEWEST) {
             any = true;
             regions_no_grad(l, i);
             give_lines(l, &r, at, n);
+            end = r.traced + n;
         }
-        n = n < FEWEST ? 1 : n;
+        i = n < FEWEST ? i + 1 : end;
     }
     if (any)
         drop_alike(p, traced);

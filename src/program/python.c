@@ -2875,10 +2875,20 @@ python_holds(struct program *p, unsigned most, const char ***by)
 /* ---- checkpoints in the program ---------------------------------------------------------------------------------- */
 
 /* What a line calls that puts the calls of its first argument under checkpoint: torch/utils/checkpoint.py. */
+/* What puts calls under checkpoint: those of one function or module, of a list's segments, which the line doesn't show,
+ * or of each function or module of a list, if the line does not ask for more. */
 static const struct wrapper {
     const char *name;
-    bool segments; /* of a list: which, the line doesn't show */
-} wrappers[] = {{"checkpoint", false}, {"checkpoint_sequential", true}};
+    enum { WRAPS_ONE, WRAPS_SEGMENTS, WRAPS_EACH } how;
+    bool method; /* of the module */
+    const char *source;
+} wrappers[] = {
+    {"checkpoint", WRAPS_ONE, false, "torch/utils/checkpoint.py"},
+    {"checkpoint_sequential", WRAPS_SEGMENTS, false, "torch/utils/checkpoint.py"},
+    {"checkpoint_seq", WRAPS_EACH, false, "timm/models/_manipulate.py"},
+    {"_gradient_checkpointing_func", WRAPS_ONE, true,
+     "enable_gradient_checkpointing in diffusers/models/modeling_utils.py; transformers/modeling_utils.py"},
+};
 
 /* The wrapper that a line calls, by its own name or a module's; *arg is behind the bracket. NULL none. */
 static const struct wrapper *
@@ -2889,7 +2899,8 @@ wrapper_of(const char *text, const char **arg)
         for (*arg = text; (*arg = python_calls(*arg, wrappers[i].name));) {
             const char *name = *arg - strlen(wrappers[i].name) - 1;
             size_t before = strlen(self);
-            if ((size_t)(name - text) < before || strncmp(name - before, self, before) != 0)
+            const bool method = (size_t)(name - text) >= before && strncmp(name - before, self, before) == 0;
+            if (method == wrappers[i].method)
                 return &wrappers[i];
         }
     return NULL;
@@ -2929,14 +2940,20 @@ parts_under(const struct tracer *t, const char *arg, int first, int end, int lev
     return arg[name] != ',' ? OPEN : alike ? EACH : ONE; /* a loop's module, or a function */
 }
 
+static int
+parts_listed(const struct wrapper *w, const char *arg)
+{
+    return w->how == WRAPS_EACH && !strstr(arg, "every=") && !strstr(arg, "skip_last=") ? EACH : OPEN;
+}
+
 /* Whether call i, of a line that calls a wrapper, runs under it: where that wraps a module, no call of the line's own
  * or of another module. */
 static bool
-under(const struct tracer *t, int i, int level, const char *arg)
+under(const struct tracer *t, const struct wrapper *w, int i, int level, const char *arg)
 {
     static const char self[] = "self.";
     const struct stack *s = &t->stacks[i];
-    size_t n = strncmp(arg, self, strlen(self)) == 0 ? python_name(arg + strlen(self)) : 0;
+    size_t n = w->how == WRAPS_ONE && strncmp(arg, self, strlen(self)) == 0 ? python_name(arg + strlen(self)) : 0;
     const char *module = path_last(s->at[level].calls);
     if (!n || arg[strlen(self) + n] != ',')
         return true;
@@ -2954,11 +2971,11 @@ traced_under(const struct tracer *t, int i, int level, int k)
 
 /* Whether call k runs under the wrapper that call i's line calls, or may. */
 static bool
-is_under(const struct tracer *t, int i, int level, const char *arg, int k)
+is_under(const struct tracer *t, const struct wrapper *w, int i, int level, const char *arg, int k)
 {
     if (python_is_traced(t->p->calls[k].stack))
         return traced_under(t, i, level, k);
-    return !t->stacks[k].n || (stack_shares(&t->stacks[i], level, &t->stacks[k]) && under(t, k, level, arg));
+    return !t->stacks[k].n || (stack_shares(&t->stacks[i], level, &t->stacks[k]) && under(t, w, k, level, arg));
 }
 
 /* Whether call k is of another region than one that began with call `from`: of a loop's next round, or module. */
@@ -2985,17 +3002,17 @@ python_checkpoints(struct program *p, bool conditional)
         const char *arg = "";
         int level = 0;
         for (level = 0; level < s->n && !w; level += !w)
-            for (w = wrapper_of(s->at[level].src->text, &arg); w && !under(&t, i, level, arg);)
+            for (w = wrapper_of(s->at[level].src->text, &arg); w && !under(&t, w, i, level, arg);)
                 w = wrapper_of(arg, &arg);
         end = i + 1;
         if (!w)
             continue;
-        for (int k = end; k < p->ncalls && is_under(&t, i, level, arg, k); k++)
+        for (int k = end; k < p->ncalls && is_under(&t, w, i, level, arg, k); k++)
             end = t.stacks[k].n ? k + 1 : end;
         const char *file = p->calls[i].frames[level] + strlen("File \""),
                    *at = arena_printf(p->arena, "%.*s:%d", (int)strcspn(file, "\""), file, s->at[level].line);
         bool choice = strstr(s->at[level].src->text, " if ") && strstr(s->at[level].src->text, " else ");
-        int parts = w->segments ? OPEN : parts_under(&t, arg, i, end, level);
+        int parts = w->how == WRAPS_ONE ? parts_under(&t, arg, i, end, level) : parts_listed(w, arg);
         if (choice)
             program_assume(p, ALTERNATIVE_CHECKPOINTS,
                            "%s has torch.utils.checkpoint on one side of a condition: taken not to be called", at);

@@ -148,6 +148,18 @@ frame_spot(struct frames *f, const char *frame, const char *end, const char *mod
     return spot;
 }
 
+/* Files whose functions of the name are no module's. Source: run_function of checkpoint_seq. */
+static const char *const no_modules[] = {"timm/models/_manipulate.py\""};
+
+static bool
+is_forward(const char *line, const char *in)
+{
+    bool is = strncmp(in, ", in forward\n", 13) == 0;
+    for (int i = 0; i < COUNT(no_modules) && is; i++)
+        is = strncmp(line + 1 - strlen(no_modules[i]), no_modules[i], strlen(no_modules[i])) != 0;
+    return is;
+}
+
 /* What the text there says of its first frame, without its module; false: there is none. */
 static bool
 read_frame(struct frame *to, const char *text)
@@ -158,7 +170,7 @@ read_frame(struct frame *to, const char *text)
         return false;
     const char *next = end + 1 + strcspn(end + 1, "\n");
     *to = (struct frame){.text = text, .begin = (size_t)(p - text), .size = (size_t)(next + 1 - text)};
-    to->forward = strncmp(in, ", in forward\n", 13) == 0;
+    to->forward = is_forward(line, in);
     const char *direct = strstr(end, ".forward(");
     to->direct = direct && direct < next;
     return true;

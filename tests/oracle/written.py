@@ -1699,6 +1699,7 @@ X, TEXT = '{"x": torch.rand(b, 8, 64)}', '{"x": ids(b, 16)}'
 CLASSES = "cross_entropy(out, targets)"
 ROWS = entry(X, "ids(b, 8)", CLASSES)
 HALF = entry(X.replace("64)", "64, dtype=torch.bfloat16)"), "ids(b, 8)", CLASSES)
+SERIES = '{"x": torch.rand(b, 16, 64), "y": torch.rand(b, 16, 64)}'
 IDS = '{"idx": ids(b, 16), "targets": ids(b, 16)}'
 FIELD = '{"idx": torch.zeros(b, 4, dtype=torch.long)}'
 RATED = '{"x": torch.rand(b, 8, 64), "y": torch.rand(b, 8, 64)}'
@@ -1847,18 +1848,22 @@ class Block(nn.Module):
     def __init__(self):
         super().__init__()
         self.norm, self.up, self.down = Norm(), nn.Linear(64, 256), nn.Linear(256, 64)
-    def forward(self, x, shift):
+    def forward(self, x, shift=0.5):
         return x + self.down(F.silu(self.up(self.norm(x))) * shift)
 class M(nn.Module):
     def __init__(self):
         super().__init__()
         self.first, self.blocks = nn.Linear(64, 64), nn.ModuleList(Block() for _ in range(3))
+    def _gradient_checkpointing_func(self, module, *args):
+        return checkpoint(module.__call__, *args, use_reentrant=False)
     def forward(self, x):
         x = self.first(x)
-        for b in self.blocks:
-            x = %s
+        %s
         return x
 """
+ROUNDS = """for b in self.blocks:
+            x = """
+LISTED = "from timm.models import checkpoint_seq"  # each module of a list by itself
 # what a loop's line computes twice, for the module that it calls around that
 WRAPPED = """
 class M(nn.Module):
@@ -2003,7 +2008,44 @@ class M(nn.Module):
         with torch.no_grad():
             z = self.teacher(x)
         return y - z
-"""# of a library whose dropouts are 0
+"""# a teacher that reads what it makes of its own input, splits it and takes means of all places
+MOMENTUM = """
+import copy
+class Part(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.enter, self.norm = nn.Conv1d(64, 64, 1), nn.BatchNorm1d(64)
+        self.convs = nn.ModuleList(nn.Conv1d(16, 16, 3, padding=1) for _ in range(3))
+        self.gate = nn.Sequential(nn.AdaptiveAvgPool1d(1), nn.Conv1d(64, 64, 1), nn.Sigmoid())
+    def forward(self, x):
+        parts = torch.split(self.norm(F.relu(self.enter(x))), 16, 1)
+        for i in range(3):
+            p = parts[i] if i == 0 else p + parts[i]
+            p = self.convs[i](p)
+            out = p if i == 0 else torch.cat((out, p), 1)
+        out = torch.cat((out, parts[3]), 1)
+        return out * self.gate(out) + x
+class Encoder(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.first, self.one, self.two = nn.Conv1d(16, 64, 3, padding=1), Part(), Part()
+    def forward(self, x):
+        x = x - x.mean(-1, keepdim=True)
+        x = F.relu(self.first(x))
+        y = self.one(x)
+        return self.two(x + y).mean(2)
+class M(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.student = Encoder()
+        self.teacher = copy.deepcopy(self.student).requires_grad_(False)
+    def forward(self, x, y):
+        q = F.normalize(self.student(x), dim=1)
+        with torch.no_grad():
+            k = F.normalize(self.teacher(y), dim=1)
+        return q - k
+"""
+# of a library whose dropouts are 0
 UNDROPPED = "*(__import__('timm').layers.Mlp(64, 128) for _ in range(3))"
 # small ones are constants in the file
 NORMED = "nn.Linear(64, 128), nn.GELU(), nn.utils.parametrizations.weight_norm(nn.Linear(128, %d, bias=False))"
@@ -2249,8 +2291,10 @@ CASES = {  # name: (classes, entry, entry of the step where it is another, optio
         n: (text, entry(made, "None", "out.sum()"), None, ["--loss=sum"], precisions)
         for n, text, made, precisions in (
             # PyTorch without a GPU records no autocast in what is computed again
-            ("recomputed", RECOMPUTED % "checkpoint(b, x, 0.5, use_reentrant=False)", X, ("fp32",)),
-            ("kept_apart", RECOMPUTED % "b(x, 0.5)", X, steps.PRECISIONS),
+            ("recomputed", RECOMPUTED % (ROUNDS + "checkpoint(b, x, 0.5, use_reentrant=False)"), X, ("fp32",)),
+            ("switched", RECOMPUTED % (ROUNDS + "self._gradient_checkpointing_func(b, x, 0.5)"), X, ("fp32",)),
+            ("recomputed_each", LISTED + RECOMPUTED % "x = checkpoint_seq(self.blocks, x)", X, ("fp32",)),
+            ("kept_apart", RECOMPUTED % (ROUNDS + "b(x, 0.5)"), X, steps.PRECISIONS),
             ("wrapped", WRAPPED, X, steps.PRECISIONS),
             ("similar", SIMILAR, IMAGE, steps.PRECISIONS),
             ("standardized", STANDARDIZED, IMAGE, steps.PRECISIONS),
@@ -2263,6 +2307,13 @@ CASES = {  # name: (classes, entry, entry of the step where it is another, optio
             ("joined_keys", JOINED_KEYS, '{"x": torch.rand(4, 8, 64)}', steps.PRECISIONS),
         )
     },
+    "momentum": (
+        MOMENTUM,
+        entry(SERIES, "None", "out.sum()"),
+        None,
+        ["--loss=sum", "--freeze=teacher.*"],
+        steps.PRECISIONS,
+    ),
     "scored": (SCORED, entry(RATED, "None", "out"), None, ["--loss=output"], steps.PRECISIONS),
     "forward_direct": (DIRECT, ROWS, None, [], steps.PRECISIONS),
     **{  # dropout: casts of one input for two adapters, which the exporter merges with the dropouts
