@@ -160,6 +160,27 @@ reads_slot(const struct call *c, int wanted)
     return reads;
 }
 
+/* Libraries' switches that put layers under torch.utils.checkpoint and leave no line, since none of a forward calls it.
+ * Source: GradientCheckpointingLayer in transformers/modeling_layers.py; forward_features in timm/models/. */
+static const struct {
+    const char *types, *name;
+} switches[] = {{"transformers.models.*", "gradient_checkpointing_enable()"},
+                {"timm.models.*", "set_grad_checkpointing()"}};
+
+static void
+assume_switches(struct program *p)
+{
+    for (int k = 0; k < COUNT(switches); k++)
+        for (int i = 0; i < p->nmodules; i++)
+            if (p->modules[i].type && glob_match(switches[k].types, p->modules[i].type)) {
+                program_assume(p, ALTERNATIVE_NONE,
+                               "%s, which leaves nothing in a file, was not called: --recompute=NAMES says of which "
+                               "layers it was",
+                               switches[k].name);
+                break;
+            }
+}
+
 /* The module keeps what the hook made last until it runs again: of what is made of the parameter, what has its rank, or
  * what is made of that and of what it has beside it. */
 static void
@@ -223,6 +244,8 @@ lower_run(struct graph *g, const struct setup *setup)
         regions_weigh(l);
     if (!s->recompute && !captured && fx_says(l, SAYS_CHECKPOINT) && setup_trains(s))
         python_checkpoints(l->p, setup_instead(s, ALTERNATIVE_CHECKPOINTS));
+    if (!s->recompute && !captured && setup_trains(s) && !l->p->nregions)
+        assume_switches(l->p);
     const int by = step_torch(l->p, s);
     if (by < FIRST_RECORDED)
         program_assume(l->p, ALTERNATIVE_NONE,
