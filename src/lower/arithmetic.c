@@ -351,14 +351,26 @@ row_at(const struct dynamo *d, int at, struct word *words, int *n)
     return found;
 }
 
+/* Whether the call is of the statement that the first one is of, or of a module that this calls. */
+static bool
+is_under(const struct dynamo *d, int at, int i)
+{
+    const char *line = d->l->g->n[d->groups[at].last].stack, *stack = d->l->g->n[d->groups[i].last].stack;
+    return line && stack && strncmp(stack, line, strlen(line)) == 0;
+}
+
 bool
 arithmetic_draws(const struct dynamo *d, int at, const char *name)
 {
     struct word words[MAX_WORDS];
+    const size_t len = strlen(name);
     int n;
-    for (int i = at; i < d->ngroups && group_same_statement(d, d->groups[at].last, d->groups[i].last); i++) {
+    for (int i = at; i < d->ngroups && is_under(d, at, i); i++) {
+        if (!group_same_statement(d, d->groups[at].last, d->groups[i].last))
+            continue;
+        const char *target = target_bare(d->groups[i].target);
         const struct arithmetic *row = row_at(d, i, words, &n);
-        if (row && strcmp(row->name, name) == 0)
+        if ((row && strcmp(row->name, name) == 0) || (strncmp(target, name, len) == 0 && target[len] == '.'))
             return true;
     }
     return false;

@@ -438,7 +438,7 @@ int resolve_last(struct dynamo *d, const struct group *g, int slot, bool parted)
 
 /* ---- arithmetic.c: operators that the exporter wrote as their arithmetic ----------------------------------------- */
 
-/* Whether the calls of a statement, from this group on, are drawn as an operator of that name. */
+/* Whether one of a statement's calls, from this group on, is an operator of that name, or several are drawn as it. */
 bool arithmetic_draws(const struct dynamo *d, int at, const char *name);
 /* One call for those from this group on; false, and nothing, where no row draws them. */
 bool arithmetic_lower(struct dynamo *d, int at);

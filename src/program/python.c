@@ -2875,8 +2875,8 @@ python_holds(struct program *p, unsigned most, const char ***by)
 /* ---- checkpoints in the program ---------------------------------------------------------------------------------- */
 
 /* What a line calls that puts the calls of its first argument under checkpoint: torch/utils/checkpoint.py. */
-/* What puts calls under checkpoint: those of one function or module, of a list's segments, which the line doesn't show,
- * or of each function or module of a list, if the line does not ask for more. */
+/* What puts calls under checkpoint: those of one function or module, of a list's segments but the last, or of each
+ * function or module of a list, if the line does not ask for more. */
 static const struct wrapper {
     const char *name;
     enum { WRAPS_ONE, WRAPS_SEGMENTS, WRAPS_EACH } how;
@@ -2916,7 +2916,7 @@ class_of(const struct program *p, const char *path)
 }
 
 /* How a run of calls under one line's checkpoint falls apart. */
-enum { ONE, EACH /* module alone */, OPEN };
+enum { ONE, EACH /* module alone */, SEGMENTS, OPEN };
 
 static int
 parts_under(const struct tracer *t, const char *arg, int first, int end, int level)
@@ -2940,10 +2940,51 @@ parts_under(const struct tracer *t, const char *arg, int first, int end, int lev
     return arg[name] != ',' ? OPEN : alike ? EACH : ONE; /* a loop's module, or a function */
 }
 
+/* How many modules of a list make a segment, and which one is the last, that runs as it is. */
+struct segments {
+    int size, last;
+};
+
+/* Which module of a list call k runs in; -1 unknown. */
 static int
-parts_listed(const struct wrapper *w, const char *arg)
+number_in_list(const struct tracer *t, int level, int k)
 {
-    return w->how == WRAPS_EACH && !strstr(arg, "every=") && !strstr(arg, "skip_last=") ? EACH : OPEN;
+    const char *name = t->stacks[k].n > level ? path_last(t->stacks[k].at[level].calls) : "";
+    return isdigit((unsigned char)*name) ? atoi(name) : -1;
+}
+
+/* Of "checkpoint_sequential(self.blocks, 4, x)"; size 0: the line doesn't say. */
+static struct segments
+segments_in(const struct tracer *t, const char *arg, int first, int end, int level)
+{
+    static const char keyword[] = "segments=";
+    const char *second = syntax_part_end(arg, arg + strlen(arg));
+    second = second ? second + strspn(second, " ") : "";
+    const int n = atoi(strncmp(second, keyword, strlen(keyword)) == 0 ? second + strlen(keyword) : second);
+    int most = -1;
+    for (int i = first; i < end; i++) {
+        const int number = number_in_list(t, level, i);
+        if (t->stacks[i].n && number < 0)
+            return (struct segments){0};
+        most = number > most ? number : most;
+    }
+    return (struct segments){.size = n > 0 ? (most + 1) / n : 0, .last = n - 1};
+}
+
+static int
+parts_listed(const struct wrapper *w, const char *arg, const struct segments *of)
+{
+    if (w->how == WRAPS_SEGMENTS)
+        return of->size ? SEGMENTS : OPEN;
+    return strstr(arg, "every=") || strstr(arg, "skip_last=") ? OPEN : EACH;
+}
+
+/* Which segment call k is of. */
+static int
+segment_of(const struct tracer *t, const struct segments *of, int level, int k)
+{
+    const int at = number_in_list(t, level, k) / of->size;
+    return at < of->last ? at : of->last;
 }
 
 /* Whether call i, of a line that calls a wrapper, runs under it: where that wraps a module, no call of the line's own
@@ -2980,11 +3021,13 @@ is_under(const struct tracer *t, const struct wrapper *w, int i, int level, cons
 
 /* Whether call k is of another region than one that began with call `from`: of a loop's next round, or module. */
 static bool
-begins_region(const struct tracer *t, int level, int parts, int from, int k)
+begins_region(const struct tracer *t, int level, int parts, const struct segments *of, int from, int k)
 {
     const struct spot *one = t->stacks[from].at, *other = t->stacks[k].at;
     if (!one || !other || python_is_traced(t->p->calls[k].stack))
         return false;
+    if (parts == SEGMENTS)
+        return segment_of(t, of, level, from) != segment_of(t, of, level, k);
     return (is_layer(t, level, from) && same_call(t, from, k)) ||
            (parts != ONE && strcmp(other[level].calls, one[level].calls) != 0);
 }
@@ -3012,7 +3055,8 @@ python_checkpoints(struct program *p, bool conditional)
         const char *file = p->calls[i].frames[level] + strlen("File \""),
                    *at = arena_printf(p->arena, "%.*s:%d", (int)strcspn(file, "\""), file, s->at[level].line);
         bool choice = strstr(s->at[level].src->text, " if ") && strstr(s->at[level].src->text, " else ");
-        int parts = w->how == WRAPS_ONE ? parts_under(&t, arg, i, end, level) : parts_listed(w, arg);
+        const struct segments of = segments_in(&t, arg, i, end, level);
+        int parts = w->how == WRAPS_ONE ? parts_under(&t, arg, i, end, level) : parts_listed(w, arg, &of);
         if (choice)
             program_assume(p, ALTERNATIVE_CHECKPOINTS,
                            "%s has torch.utils.checkpoint on one side of a condition: taken not to be called", at);
@@ -3029,8 +3073,9 @@ python_checkpoints(struct program *p, bool conditional)
         while (first > 0 && traced_under(&t, i, level, first - 1))
             first--;
         for (int k = i + 1, from = i; k <= end; k++)
-            if (k == end || begins_region(&t, level, parts, from, k)) {
-                *PUSH(p->arena, regions, nregions, cap) = (struct region){.first = first, .end = k};
+            if (k == end || begins_region(&t, level, parts, &of, from, k)) {
+                if (parts != SEGMENTS || segment_of(&t, &of, level, from) < of.last)
+                    *PUSH(p->arena, regions, nregions, cap) = (struct region){.first = first, .end = k};
                 first = from = k;
             }
     }

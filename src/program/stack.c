@@ -148,8 +148,8 @@ frame_spot(struct frames *f, const char *frame, const char *end, const char *mod
     return spot;
 }
 
-/* Files whose functions of the name are no module's. Source: run_function of checkpoint_seq. */
-static const char *const no_modules[] = {"timm/models/_manipulate.py\""};
+/* Files whose functions of the name are no module's. Source: run_function of checkpoint_sequential, checkpoint_seq. */
+static const char *const no_modules[] = {"timm/models/_manipulate.py\"", "torch/utils/checkpoint.py\""};
 
 static bool
 is_forward(const char *line, const char *in)

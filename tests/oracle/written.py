@@ -1864,6 +1864,9 @@ class M(nn.Module):
 ROUNDS = """for b in self.blocks:
             x = """
 LISTED = "from timm.models import checkpoint_seq"  # each module of a list by itself
+# a segment of one, and the last one of two, which runs as it is
+SEQUENCE = "from torch.utils.checkpoint import checkpoint_sequential"
+SEGMENTED = "x = checkpoint_sequential(self.blocks, 2, x, use_reentrant=False)"
 # what a loop's line computes twice, for the module that it calls around that
 WRAPPED = """
 class M(nn.Module):
@@ -2044,6 +2047,13 @@ class M(nn.Module):
         with torch.no_grad():
             k = F.normalize(self.teacher(y), dim=1)
         return q - k
+"""
+# a loss in a line that computes before it, and calls a module for it
+WEIGHED = """
+class M(B):
+    def forward(self, x, y):
+        h = self.a(x)
+        return 2 * h.mean() + 10 * F.smooth_l1_loss(self.b(h), y)
 """
 # of a library whose dropouts are 0
 UNDROPPED = "*(__import__('timm').layers.Mlp(64, 128) for _ in range(3))"
@@ -2294,6 +2304,7 @@ CASES = {  # name: (classes, entry, entry of the step where it is another, optio
             ("recomputed", RECOMPUTED % (ROUNDS + "checkpoint(b, x, 0.5, use_reentrant=False)"), X, ("fp32",)),
             ("switched", RECOMPUTED % (ROUNDS + "self._gradient_checkpointing_func(b, x, 0.5)"), X, ("fp32",)),
             ("recomputed_each", LISTED + RECOMPUTED % "x = checkpoint_seq(self.blocks, x)", X, ("fp32",)),
+            ("recomputed_segments", SEQUENCE + RECOMPUTED % SEGMENTED, X, ("fp32",)),
             ("kept_apart", RECOMPUTED % (ROUNDS + "b(x, 0.5)"), X, steps.PRECISIONS),
             ("wrapped", WRAPPED, X, steps.PRECISIONS),
             ("similar", SIMILAR, IMAGE, steps.PRECISIONS),
@@ -2314,6 +2325,7 @@ CASES = {  # name: (classes, entry, entry of the step where it is another, optio
         ["--loss=sum", "--freeze=teacher.*"],
         steps.PRECISIONS,
     ),
+    "weighed": (WEIGHED, entry(RATED, "None", "out"), None, ["--loss=output"], steps.PRECISIONS),
     "scored": (SCORED, entry(RATED, "None", "out"), None, ["--loss=output"], steps.PRECISIONS),
     "forward_direct": (DIRECT, ROWS, None, [], steps.PRECISIONS),
     **{  # dropout: casts of one input for two adapters, which the exporter merges with the dropouts
