@@ -2693,15 +2693,33 @@ resolve_last(struct dynamo *d, const struct group *g, int slot, bool parted)
     return slot;
 }
 
+/* "x.clone().detach()": two calls that left nothing, and one name. */
+static bool
+clones_before(const char *line, const char *stem)
+{
+    static const char clone[] = ".clone().";
+    const size_t before = strlen(stem) + 1 + strlen(clone);
+    bool all = python_calls(line, stem) != NULL;
+    for (const char *p = line; all && (p = python_calls(p, stem));)
+        all = (size_t)(p - line) > before && strncmp(p - before, clone, strlen(clone)) == 0;
+    return all;
+}
+
 static int
 lost_traceless(struct dynamo *d, const struct group *g, const char *name, int slot)
 {
+    const char *line = fx_line_at(d, g->last);
     for (int i = 0; i < COUNT(traceless); i++)
         if (spelled_as(name, traceless[i].stem)) {
             const struct call *before = group_maker(d->l->p, slot);
             if (before && spelled_after(name, before->target)) /* merged with it, or resolve_last's */
                 return slot;
             slot = operand_again(d, g, NULL, d->l->g->n[g->last].stack, false, slot);
+            if (clones_before(line, traceless[i].stem)) {
+                struct call *clone = group_call(d, g, "aten.clone.default", 1);
+                clone->args[0] = (struct arg){.kind = ARG_SLOT, .i = slot};
+                slot = clone->outs[0];
+            }
             struct call *c = group_call(d, g, traceless[i].target, 1);
             c->args[0] = (struct arg){.kind = ARG_SLOT, .i = slot};
             if (traceless[i].list)
@@ -2712,7 +2730,7 @@ lost_traceless(struct dynamo *d, const struct group *g, const char *name, int sl
             int made = c->outs[0];
             if (outer) {
                 c->stack = outer;
-            } else if (!python_calls(fx_line(d->l->a, reader->stack), stem)) {
+            } else if (!python_calls(line, stem)) {
                 put_on_line(d, g, slot, stem, false);
             }
             return made;

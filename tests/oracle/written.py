@@ -2048,6 +2048,16 @@ class M(nn.Module):
             k = F.normalize(self.teacher(y), dim=1)
         return q - k
 """
+# a queue of keys, copied since the next batch is written over a part of it
+QUEUED = """
+class M(B):
+    def __init__(self):
+        super().__init__()
+        self.register_buffer("queue", F.normalize(torch.randn(64, 512), dim=0))
+    def forward(self, x):
+        q = F.normalize(self.b(self.a(x)), dim=-1)
+        return torch.einsum("bnc,ck->bnk", [q, self.queue.clone().detach()]) / 0.07
+"""
 # a loss in a line that computes before it, and calls a module for it
 WEIGHED = """
 class M(B):
@@ -2310,6 +2320,7 @@ CASES = {  # name: (classes, entry, entry of the step where it is another, optio
             ("similar", SIMILAR, IMAGE, steps.PRECISIONS),
             ("standardized", STANDARDIZED, IMAGE, steps.PRECISIONS),
             ("copied_codes", COPIED_CODES, X, steps.PRECISIONS),
+            ("queued", QUEUED, X, steps.PRECISIONS),
             ("broadcast", BROADCAST, X, steps.PRECISIONS),
             ("registered", REGISTERED, X, steps.PRECISIONS),
             ("undropped_teacher", TEACHER % UNDROPPED, X, ("fp32",)),
