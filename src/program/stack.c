@@ -151,12 +151,15 @@ frame_spot(struct frames *f, const char *frame, const char *end, const char *mod
 /* Files whose functions of the name are no module's. Source: run_function of checkpoint_sequential, checkpoint_seq. */
 static const char *const no_modules[] = {"timm/models/_manipulate.py\"", "torch/utils/checkpoint.py\""};
 
+/* Whether the frame that begins there, whose file ends before `line`, is a module's forward. */
 static bool
-is_forward(const char *line, const char *in)
+is_forward(const char *frame, const char *line, const char *in)
 {
     bool is = strncmp(in, ", in forward\n", 13) == 0;
-    for (int i = 0; i < COUNT(no_modules) && is; i++)
-        is = strncmp(line + 1 - strlen(no_modules[i]), no_modules[i], strlen(no_modules[i])) != 0;
+    for (int i = 0; i < COUNT(no_modules) && is; i++) {
+        const size_t n = strlen(no_modules[i]);
+        is = (size_t)(line + 1 - frame) < n || strncmp(line + 1 - n, no_modules[i], n) != 0;
+    }
     return is;
 }
 
@@ -170,7 +173,7 @@ read_frame(struct frame *to, const char *text)
         return false;
     const char *next = end + 1 + strcspn(end + 1, "\n");
     *to = (struct frame){.text = text, .begin = (size_t)(p - text), .size = (size_t)(next + 1 - text)};
-    to->forward = is_forward(line, in);
+    to->forward = is_forward(p, line, in);
     const char *direct = strstr(end, ".forward(");
     to->direct = direct && direct < next;
     return true;
