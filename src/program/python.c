@@ -2945,12 +2945,15 @@ struct segments {
     int size, last;
 };
 
+enum { DIGITS = 8 /* of such a number, at most */ };
+
 /* Which module of a list call k runs in; -1 unknown. */
 static int
 number_in_list(const struct tracer *t, int level, int k)
 {
     const char *name = t->stacks[k].n > level ? path_last(t->stacks[k].at[level].calls) : "";
-    return isdigit((unsigned char)*name) ? atoi(name) : -1;
+    const size_t n = strspn(name, "0123456789");
+    return n && n <= DIGITS && !name[n] ? atoi(name) : -1;
 }
 
 /* Of "checkpoint_sequential(self.blocks, 4, x)"; size 0: the line doesn't say. */
@@ -2960,7 +2963,8 @@ segments_in(const struct tracer *t, const char *arg, int first, int end, int lev
     static const char keyword[] = "segments=";
     const char *second = syntax_part_end(arg, arg + strlen(arg));
     second = second ? second + strspn(second, " ") : "";
-    const int n = atoi(strncmp(second, keyword, strlen(keyword)) == 0 ? second + strlen(keyword) : second);
+    second += strncmp(second, keyword, strlen(keyword)) == 0 ? strlen(keyword) : 0;
+    const int n = strspn(second, "0123456789") <= DIGITS ? atoi(second) : 0;
     int most = -1;
     for (int i = first; i < end; i++) {
         const int number = number_in_list(t, level, i);
@@ -2979,11 +2983,11 @@ parts_listed(const struct wrapper *w, const char *arg, const struct segments *of
     return strstr(arg, "every=") || strstr(arg, "skip_last=") ? OPEN : EACH;
 }
 
-/* Which segment call k is of. */
+/* Which segment call k is of; 0 where the line doesn't say. */
 static int
 segment_of(const struct tracer *t, const struct segments *of, int level, int k)
 {
-    const int at = number_in_list(t, level, k) / of->size;
+    const int at = of->size ? number_in_list(t, level, k) / of->size : 0;
     return at < of->last ? at : of->last;
 }
 
@@ -3055,7 +3059,8 @@ python_checkpoints(struct program *p, bool conditional)
         const char *file = p->calls[i].frames[level] + strlen("File \""),
                    *at = arena_printf(p->arena, "%.*s:%d", (int)strcspn(file, "\""), file, s->at[level].line);
         bool choice = strstr(s->at[level].src->text, " if ") && strstr(s->at[level].src->text, " else ");
-        const struct segments of = segments_in(&t, arg, i, end, level);
+        const struct segments of =
+            w->how == WRAPS_SEGMENTS ? segments_in(&t, arg, i, end, level) : (struct segments){0};
         int parts = w->how == WRAPS_ONE ? parts_under(&t, arg, i, end, level) : parts_listed(w, arg, &of);
         if (choice)
             program_assume(p, ALTERNATIVE_CHECKPOINTS,
