@@ -466,6 +466,45 @@ casts_given(struct lowering *l)
     lower_insert(l, casts, ncasts);
 }
 
+/* What a cast to fp32 makes, whatever stands around it. */
+static bool
+is_wide(const struct call *c)
+{
+    return target_named(c->target, "to") && c->nargs > 1 && c->args[1].kind == ARG_DTYPE && c->args[1].i == DT_FLOAT;
+}
+
+void
+casts_of_lines(struct lowering *l)
+{
+    struct program *p = l->p;
+    struct given_cast *made = NULL;
+    const int n = python_made(p, l->a, ends_in_cast, &made);
+    struct added *casts = NEWN(l->a, struct added, n + 1);
+    bool *done = NEWN(l->a, bool, p->nslots + 1); /* by a line that an outer one calls */
+    int ncasts = 0, read;
+    for (int k = 0; k < n; k++) {
+        const struct given_cast *of = &made[k];
+        if (done[of->slot])
+            continue;
+        done[of->slot] = true;
+        struct call *maker = &p->calls[of->first];
+        int at = 0;
+        for (; maker->outs[at] != of->slot; at = at + 1 < maker->nouts ? at + 1 : 0)
+            maker += at + 1 == maker->nouts;
+        if (is_wide(maker))
+            continue;
+        struct call c = cast_of(l, of, "aten.to.dtype", of->slot, DTYPE(DT_FLOAT));
+        const int narrow = c.outs[0];
+        for (struct call *own = &p->calls[of->first]; own <= &p->calls[of->last]; own++)
+            for (struct call_reads r = {.call = own}; (read = next_read(&r)) >= 0;)
+                r.at->i = read == of->slot ? narrow : read;
+        c.outs[0] = of->slot;
+        c.args[0].i = maker->outs[at] = narrow;
+        casts[ncasts++] = (struct added){.at = of->last + 1, .turn = -1 - k, .call = c};
+    }
+    lower_insert(l, casts, ncasts);
+}
+
 /* Functions that draw numbers of the type of their argument, whose own lines no file has. */
 static const struct {
     const char *name, *source;

@@ -250,8 +250,10 @@ lower_dynamo(struct lowering *l)
     masks_sweep(&d);
     lower_lost_outputs(&d);
     unread_put_back(&d);
-    if (fx_says(l, SAYS_FLOAT))
+    if (fx_says(l, SAYS_FLOAT)) {
         casts_given(l);
+        casts_of_lines(l);
+    }
     adapters_cast(l);
     params_tie(&d);
     if (fx_says(l, SAYS_EVAL))

@@ -287,6 +287,8 @@ void casts_made(struct lowering *l);
 void casts_hidden(struct lowering *l);
 /* What a line gives a function or module of the user's own after a cast to fp32: "self._norm(x.float())". */
 void casts_given(struct lowering *l);
+/* And what a statement's value is cast to as a whole. */
+void casts_of_lines(struct lowering *l);
 int casts_result(struct dynamo *d, const struct group *g, int operand, int slot);
 
 /* ---- adapters.c: casts of PEFT's layers ------------------------------------------------------------------------ */

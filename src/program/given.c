@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* given.c - what a line gives a function or a module in another type: "self._norm(x.float())".
+/* given.c - what a line gives a function or a module in another type, "self._norm(x.float())", and what it makes.
  *
  * In fp32 such a cast leaves no node, and no line of the module says that what it reads is a copy. The line that calls
  * it does; of a function that is no module's forward, whose calls stand on that line, too. Which tensor the argument
  * is, these calls tell by what they read that none of them made: it is that, where the line casts one and there is one;
- * each is, where it casts all; else the name tells.
+ * each is, where it casts all; else the name tells. A statement whose value ends in such a cast, "y = self.net(x).float()",
+ * makes of its calls' results the one that is read behind them in fp32.
  */
 #include "program/program.h"
 #include "program/stack.h"
@@ -211,15 +212,23 @@ find_given(const struct giver *x, int i, int last, int level, struct given_cast 
     return found;
 }
 
+/* Makes what python_given and python_made ask, until the arena is freed. */
+static struct giver
+read_stacks(const struct program *p, struct arena *own, cast_length *cast)
+{
+    struct stack *stacks = NEWN(own, struct stack, p->ncalls + 1);
+    for (int i = 0; i < p->ncalls; i++)
+        stacks[i] = stack_read(p, &p->calls[i]);
+    return (struct giver){.p = p, .a = own, .stacks = stacks, .cast = cast};
+}
+
 int
 python_given(const struct program *p, struct arena *a, cast_length *cast, struct given_cast **found)
 {
     struct arena *own = arena_new();
-    struct stack *stacks = NEWN(own, struct stack, p->ncalls + 1);
-    struct giver x = {.p = p, .a = own, .stacks = stacks, .cast = cast};
+    struct giver x = read_stacks(p, own, cast);
+    const struct stack *stacks = x.stacks;
     int n = 0, cap = 0;
-    for (int i = 0; i < p->ncalls; i++)
-        stacks[i] = stack_read(p, &p->calls[i]);
     for (int i = 0; i < p->ncalls; i++)
         for (int level = 1; level <= stacks[i].n; level++) {
             if (!stacks[i].at[level - 1].widens || (i && goes_on(&x, i - 1, level)) ||
@@ -235,6 +244,101 @@ python_given(const struct program *p, struct arena *a, cast_length *cast, struct
                 last++;
             for (int k = 0, all = find_given(&x, i, last, level, to); k < all; k++)
                 *PUSH(a, *found, n, cap) = to[k];
+        }
+    arena_free(own);
+    return n;
+}
+
+/* Whether the line is one statement, whose value, bound to a name or returned, ends in a cast. */
+static bool
+makes_cast(const struct giver *x, const struct source *src)
+{
+    static const char returns[] = "return ";
+    const struct bound *b = src->binding;
+    const bool binds = src->nbindings == 1 && b->of == 1 && !syntax_augments(b),
+               gives = strncmp(src->text, returns, sizeof(returns) - 1) == 0;
+    if (!src->whole || src->several || !(binds || gives))
+        return false;
+    const char *value = binds ? b->value : src->text + sizeof(returns) - 1,
+               *end = binds ? b->end : src->text + strlen(src->text);
+    value += strspn(value, " ");
+    while (end > value && end[-1] == ' ')
+        end--;
+    return end > value && x->cast(value, end) > 0;
+}
+
+/* How many calls a line writes. */
+static int
+count_calls(const char *text)
+{
+    int n = 0;
+    for (const char *p = text; (p = strchr(p, '(')); p++)
+        n += p > text && (isalnum((unsigned char)p[-1]) || strchr("_)]", p[-1]));
+    return n;
+}
+
+/* The last of the calls, from i on, that run on the line at that level: of a line that calls one module, before it runs
+ * again; -1 where one runs twice otherwise. */
+static int
+line_once(const struct giver *x, int i, int level)
+{
+    enum { CALL_AND_CAST = 2 };
+    const char *text = x->stacks[i].at[level - 1].src->text;
+    int last = i;
+    for (; last + 1 < x->p->ncalls && stack_shares(&x->stacks[i], level - 1, &x->stacks[last + 1]); last++) {
+        const struct stack *s = &x->stacks[last], *next = &x->stacks[last + 1];
+        if (s->n > level && next->n > level && s->at[level].where == next->at[level].where && !goes_on(x, last, level))
+            return count_calls(text) <= CALL_AND_CAST ? last : -1;
+    }
+    return last;
+}
+
+/* The only slot that these calls make and others read, or the program returns; -1 none, or several. */
+static int
+made_for_others(const struct giver *x, const int *reader, int first, int last)
+{
+    int slot = -1;
+    for (int i = first; i <= last; i++)
+        for (int k = 0; k < x->p->calls[i].nouts; k++)
+            if (reader[x->p->calls[i].outs[k]] > last) {
+                if (slot >= 0)
+                    return -1;
+                slot = x->p->calls[i].outs[k];
+            }
+    return slot;
+}
+
+int
+python_made(const struct program *p, struct arena *a, cast_length *cast, struct given_cast **found)
+{
+    struct arena *own = arena_new();
+    const struct giver x = read_stacks(p, own, cast);
+    int n = 0, cap = 0, slot, deepest = 0, *reader = NEWN(own, int, p->nslots + 1);
+    for (int i = 0; i < p->ncalls; i++) {
+        deepest = x.stacks[i].n > deepest ? x.stacks[i].n : deepest;
+        for (struct call_reads r = {.call = &p->calls[i]}; (slot = next_read(&r)) >= 0;)
+            reader[slot] = i;
+    }
+    for (int i = 0; i < p->noutputs; i++)
+        if (p->outputs[i].slot >= 0)
+            reader[p->outputs[i].slot] = p->ncalls;
+    int *until = NEWN(own, int, deepest + 1); /* per level the last call of the line that runs there */
+    for (int i = 0; i < p->ncalls; i++)
+        for (int level = x.stacks[i].n; level > 0; level--) {
+            const struct spot *line = &x.stacks[i].at[level - 1];
+            const bool runs = i && i <= until[level] && stack_shares(&x.stacks[i], level - 1, &x.stacks[i - 1]);
+            if (runs || !line->widens || !makes_cast(&x, line->src))
+                continue;
+            const int last = line_once(&x, i, level);
+            until[level] = last < 0 ? p->ncalls : last;
+            slot = last < 0 ? -1 : made_for_others(&x, reader, i, last);
+            if (slot >= 0)
+                *PUSH(a, *found, n, cap) =
+                    (struct given_cast){.first = i,
+                                        .last = last,
+                                        .slot = slot,
+                                        .scope = module_of_line(p, &x.stacks[i], level - 1, p->calls[i].scope),
+                                        .stack = stack_down_to(p->arena, p->calls[i].stack, level - 1)};
         }
     arena_free(own);
     return n;

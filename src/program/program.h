@@ -287,6 +287,8 @@ struct given_cast {
 /* The length of the cast to fp32 with which an expression ends; 0 none. */
 typedef size_t cast_length(const char *begin, const char *end);
 int python_given(const struct program *p, struct arena *a, cast_length *cast, struct given_cast **found);
+/* Likewise what a line's calls make for others, where its value ends in such a cast: "y = self.net(x).float()". */
+int python_made(const struct program *p, struct arena *a, cast_length *cast, struct given_cast **found);
 /* Per call the slot that the variable of that name holds in its function, as the lines there tell; -1 they don't. Names
  * are per call, NULL none, "" the tensor that a function is given which the line calls. */
 int *python_meant(const struct program *p, struct arena *a, const char *const *names);
