@@ -598,6 +598,50 @@ same_leaf(const struct dynamo *d, const struct param *q)
     return NULL;
 }
 
+/* Whether all that the file has of the parameters below both paths has equal sizes, of one at least. */
+static bool
+agree_below(const struct dynamo *d, const char *path, const char *other)
+{
+    const struct program *p = d->l->p;
+    const size_t n = strlen(path);
+    int agree = 0;
+    for (const struct param *q = p->params; q < p->params + p->nparams; q++) {
+        const bool below = q->rank > 0 && strncmp(q->name, path, n) == 0 && q->name[n] == '.';
+        const struct param *o = below ? params_called(d, arena_printf(d->l->a, "%s%s", other, q->name + n)) : NULL;
+        if (!o || o->rank < 0)
+            continue;
+        if (o->rank != q->rank || memcmp(o->size, q->size, sizeof(*q->size) * (size_t)q->rank) != 0)
+            return false;
+        agree++;
+    }
+    return agree > 0;
+}
+
+/* A parameter with the same place in a module like the one that q is in, "teacher.norm.bias" of "student.norm.bias", of
+ * which equal ones are one in the file: one that has a size, or whose name a line says. NULL none. */
+static const struct param *
+twin_of(struct dynamo *d, const struct param *q, bool sized)
+{
+    enum { TRIES = 8 };
+    const struct program *p = d->l->p;
+    int tries = 0;
+    for (const struct param *o = p->params; o < p->params + p->nparams && tries < TRIES; o++) {
+        const char *name = q->name, *other = o->name, *at = name;
+        if (o == q || (sized && o->rank < 0) || param_is_state(o) != param_is_state(q))
+            continue;
+        for (; *name && *name == *other; name++, other++)
+            at = *name == '.' ? name + 1 : at; /* where the component begins that differs */
+        const char *tail = strchr(at, '.'), *same = strchr(o->name + (at - q->name), '.');
+        if (!tail || !same || strcmp(tail, same) != 0 || (!sized && !params_in_line(d, o)))
+            continue;
+        tries++;
+        if (agree_below(d, arena_strn(d->l->a, q->name, (size_t)(tail - q->name)),
+                        arena_strn(d->l->a, o->name, (size_t)(same - o->name))))
+            return o;
+    }
+    return NULL;
+}
+
 /* Whether the exporter computed what calls read of a buffer: a call or a line reads it, or its module or one below has
  * a constant that is a view of nothing else; taken: per call, whether it stands for another buffer. */
 static bool
@@ -781,14 +825,20 @@ size_by_constant(struct dynamo *d, struct param *q)
     d->referenced[q - d->l->p->params] = true;
 }
 
-/* The largest of the same last name, among parameters or among buffers; of a parameter else the largest of all, NULL
- * there is none. */
+/* Modules that are norms by their names, so that what they have are vectors. */
+static const char *const norms[] = {"*norm*", "*Norm*", "bn*", "ln*", "ln_*"};
+
+/* The largest of the same last name, among parameters or among buffers, of a norm's among vectors; of a parameter else
+ * the largest of all, NULL there is none. */
 static const struct param *
 largest_of_name(const struct program *p, const struct param *q)
 {
     const struct param *named = NULL, *largest = NULL;
+    bool vector = false;
+    for (int i = 0; i < COUNT(norms); i++)
+        vector |= glob_match(norms[i], path_last(p->modules[q->module].path));
     for (const struct param *o = p->params; o < p->params + p->nparams; o++) {
-        if (o->rank < 0 || (o->kind <= PARAM_FROZEN) != (q->kind <= PARAM_FROZEN))
+        if (o->rank < 0 || (vector && o->rank > 1) || (o->kind <= PARAM_FROZEN) != (q->kind <= PARAM_FROZEN))
             continue;
         const int64_t n = sizes_product(o->rank, o->size);
         if (!largest || n > sizes_product(largest->rank, largest->size))
@@ -800,19 +850,34 @@ largest_of_name(const struct program *p, const struct param *q)
     return named ? named : q->kind <= PARAM_FROZEN ? largest : NULL;
 }
 
-/* What it may take at most: what that does; a vector or one of another name, whose equals are one in the file and which
- * may be trained, a gradient and two states, too. */
+/* What it may take at most: what that does, or where it is read as many elements as are merged or folded; a vector or one
+ * of another name, whose equals are one in the file and which may be trained, a gradient and two states, too. */
 static void
-sized_at_most(struct lowering *l, struct param *q, const struct param *largest)
+sized_at_most(struct lowering *l, struct param *q, const struct param *largest, bool read)
 {
     enum { TRAINED = 4 };
     const bool drawn = largest->rank > 1 && strcmp(path_last(largest->name), path_last(q->name)) == 0;
-    int64_t size[MAX_RANK + 1] = {drawn || q->kind > PARAM_FROZEN ? 1 : TRAINED};
+    const int64_t times = drawn || q->kind > PARAM_FROZEN ? 1 : TRAINED, folded[] = {times, MOST_FOLDED};
+    int64_t size[MAX_RANK + 1] = {times};
+    if (read && sizes_product(largest->rank, largest->size) > MOST_FOLDED) {
+        params_sized(l, q, COUNT(folded), folded);
+        q->dtype = largest->dtype;
+        return;
+    }
     const int rank = largest->rank < MAX_RANK ? largest->rank : MAX_RANK - 1;
     for (int i = 0; i < rank; i++)
         size[i + 1] = largest->size[i];
     params_sized(l, q, rank + 1, size);
     q->dtype = largest->dtype;
+}
+
+/* Whether its module, a layer of PyTorch's, runs, or a line reads it, or the list that it is in. */
+static bool
+is_read(struct dynamo *d, const struct reads *read, const struct param *q)
+{
+    const struct module *m = &d->l->p->modules[q->module];
+    return (read->runs[q->module] && m->type && glob_match(layers, m->type)) || params_in_line(d, q) ||
+           names_find(d->read, m->path) >= 0;
 }
 
 /* A parameter that nothing names and that has no data is another name of one that has, or what a library's source
@@ -853,6 +918,7 @@ params_tie(struct dynamo *d)
         if (other >= 0 && other != shared && !read.runs[q->module] && looks_up_beside(p, q, &p->params[other]))
             other = -1;
         const struct param *same = q->kind == PARAM_BUFFER && other < 0 ? same_leaf(d, q) : NULL;
+        same = same || other >= 0 || q->rank >= 0 ? same : twin_of(d, q, true);
         if (same) { /* equal ones are one in the file */
             sized_like(l, q, same);
             continue;
@@ -895,7 +961,7 @@ params_tie(struct dynamo *d)
             }
             continue;
         }
-        if (computed || (q->kind == PARAM_BUFFER && folded_away(d, q, taken))) {
+        if (computed || (q->kind == PARAM_BUFFER && (folded_away(d, q, taken) || twin_of(d, q, false)))) {
             bool buffer = q->kind == PARAM_BUFFER;
             first = folded++ ? first : q->name;
             if (setup_instead(l->s, ALTERNATIVE_FOLDED)) {
@@ -915,7 +981,7 @@ params_tie(struct dynamo *d)
     }
     for (int i = 0; i < p->nparams && unsized && setup_instead(l->s, ALTERNATIVE_UNSIZED); i++)
         if (largest[i])
-            sized_at_most(l, &p->params[i], largest[i]);
+            sized_at_most(l, &p->params[i], largest[i], is_read(d, &read, &p->params[i]));
     if (unsized)
         program_assume(p, ALTERNATIVE_UNSIZED,
                        "parameters and buffers that the file has neither the data nor a reader of, %s first, take no "

@@ -317,8 +317,8 @@ traced_lines(struct lowering *l)
         drop_alike(p, traced);
     if (any && l->s->mode == MODE_TRAINING)
         program_assume(
-            p, ALTERNATIVE_GRADIENTS,
+            p, ALTERNATIVE_NONE,
             "what runs twice, once with lines and once with the code of a graph, does so under torch.no_grad "
-            "then, as what torch.autocast holds has such code, too");
+            "then: torch.autocast has such code, too, but what it holds hardly runs outside of it as well");
     arena_free(a);
 }
