@@ -342,7 +342,7 @@ void unread_put_back(struct dynamo *d);
 /* ---- params.c: parameters ---------------------------------------------------------------------------------------- */
 
 void params_read(struct dynamo *d);
-struct param *params_of(struct dynamo *d, const char *placeholder);
+struct param *params_of(const struct dynamo *d, const char *placeholder);
 bool params_in_line(struct dynamo *d, const struct param *q); /* whether any line reads it as "self.name" */
 struct param *params_called(const struct dynamo *d, const char *name);
 /* Elements of what the exporter folds into a constant. Source: DEFAULT_CONSTANT_FOLD_INPUT_SIZE_LIMIT in

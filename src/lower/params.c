@@ -48,7 +48,7 @@ params_read(struct dynamo *d)
 }
 
 struct param *
-params_of(struct dynamo *d, const char *placeholder)
+params_of(const struct dynamo *d, const char *placeholder)
 {
     int at = names_find(d->params, placeholder);
     return at < 0 ? NULL : &d->l->p->params[at];
@@ -183,17 +183,56 @@ size_recurrent(struct dynamo *d, const struct group *g, const struct aten *op, c
     }
 }
 
-/* The parameter has the sizes of the group's input that is a constant, of numbers or indices: the first but so many. */
-static void
-sized_as_read(struct lowering *l, const struct group *g, struct param *q, int skip, bool numbers)
+/* Whether the group reads the parameter under its own name. */
+static bool
+reads_as_named(const struct lowering *l, const struct group *g, const struct param *q)
 {
-    for (int k = 0; k < g->nnodes && q->rank < 0; k++) {
-        const struct node *n = &l->g->n[g->nodes[k]];
-        for (int j = 0; j < n->nin && q->rank < 0; j++)
-            if (n->in[j] >= 0 && l->g->t[n->in[j]].is_initializer &&
-                dtypes[l->g->t[n->in[j]].dtype].is_float == numbers && skip-- == 0)
-                lower_param_shape(l, q, &l->g->t[n->in[j]]);
-    }
+    bool reads = false;
+    for (int k = 0; k < g->nnodes && !reads; k++)
+        for (int j = 0; j < l->g->n[g->nodes[k]].nin && !reads; j++) {
+            const int t = l->g->n[g->nodes[k]].in[j];
+            reads = t >= 0 && strcmp(l->g->t[t].name, q->name) == 0;
+        }
+    return reads;
+}
+
+/* The parameters that a call's arguments name, in order: how many. */
+static int
+params_named(const struct dynamo *d, const struct arg *args, int nargs, struct param **out, int most)
+{
+    int n = 0;
+    for (int i = 0; i < nargs; i++)
+        for (int k = 0; k < (args[i].kind == ARG_LIST ? args[i].n : 1) && n < most; k++) {
+            const struct arg *a = args[i].kind == ARG_LIST ? &args[i].list[k] : &args[i];
+            struct param *q = a->kind == ARG_SLOT && a->s ? params_of(d, a->s) : NULL;
+            if (q)
+                out[n++] = q;
+        }
+    return n;
+}
+
+/* The parameter has the sizes of a constant that the group reads under a name that none of its arguments has, of numbers
+ * or indices: of as many such arguments before it the next one; first: of all the first. */
+static void
+sized_as_read(const struct dynamo *d, const struct group *g, const struct arg *args, int nargs, struct param *q,
+              bool first, bool numbers)
+{
+    struct lowering *l = d->l;
+    struct param *named[2 * MAX_ARGS];
+    const int n = params_named(d, args, nargs, named, COUNT(named));
+    int skip = 0;
+    for (int i = 0; i < n && named[i] != q && !first; i++)
+        skip += !reads_as_named(l, g, named[i]);
+    for (int k = 0; k < g->nnodes && q->rank < 0; k++)
+        for (int j = 0; j < l->g->n[g->nodes[k]].nin && q->rank < 0; j++) {
+            const int at = l->g->n[g->nodes[k]].in[j];
+            const struct tensor *t = at < 0 ? NULL : &l->g->t[at];
+            bool free = t && t->is_initializer && dtypes[t->dtype].is_float == numbers;
+            for (int i = 0; i < n && free; i++)
+                free = strcmp(named[i]->name, t->name) != 0;
+            if (free && skip-- == 0)
+                lower_param_shape(l, q, t);
+        }
 }
 
 /* "x[:, self.rows, self.columns]": of buffers the node takes one list of coordinates, all of which are read. */
@@ -273,7 +312,7 @@ params_size(struct dynamo *d, const struct group *g, const struct aten *op, cons
     struct lowering *l = d->l;
     const char *name = op ? op->name : "";
     bool linear = spelled(name, PROJECTS), addmm = spelled(name, ADDS_PRODUCT);
-    int seen = 0, result = group_output(d, g);
+    const int result = group_output(d, g);
     if (op)
         size_recurrent(d, g, op, args, nargs, rank > 0 ? size[rank - 1] : -1);
     for (int i = 0; i < nargs; i++) {
@@ -285,12 +324,10 @@ params_size(struct dynamo *d, const struct group *g, const struct aten *op, cons
             if (q && q->rank < 0 && before && before->rank > 0)
                 params_sized(l, q, 1, before->size);
             else if (q && q->rank < 0)
-                sized_as_read(l, g, q, seen, true);
-            seen += q != NULL;
+                sized_as_read(d, g, args, nargs, q, false, true);
             before = q ? q : before;
         }
         struct param *q = args[i].kind == ARG_SLOT && args[i].s ? params_of(d, args[i].s) : NULL;
-        seen += q != NULL;
         if (!q || q->rank >= 0)
             continue;
         const int64_t few = linear ? folded_columns(d, g, args, nargs, q, rank, size) : 0;
@@ -327,7 +364,7 @@ params_size(struct dynamo *d, const struct group *g, const struct aten *op, cons
         if (sized_by_repeats(l, q, op, args, nargs, rank, size))
             continue;
         bool index = op && i == aten_arg(op, "index");
-        sized_as_read(l, g, q, index ? 0 : seen - 1, !index);
+        sized_as_read(d, g, args, nargs, q, index, !index);
         int indices = op ? aten_arg(op, "indices") : -1;
         bool columns = indices > 0 && indices < nargs && args[indices].kind == ARG_LIST && args[indices].n > 1 &&
                        args[indices].list[0].kind == ARG_NONE;
@@ -918,7 +955,6 @@ params_tie(struct dynamo *d)
         if (other >= 0 && other != shared && !read.runs[q->module] && looks_up_beside(p, q, &p->params[other]))
             other = -1;
         const struct param *same = q->kind == PARAM_BUFFER && other < 0 ? same_leaf(d, q) : NULL;
-        same = same || other >= 0 || q->rank >= 0 ? same : twin_of(d, q, true);
         if (same) { /* equal ones are one in the file */
             sized_like(l, q, same);
             continue;
@@ -932,6 +968,11 @@ params_tie(struct dynamo *d)
         }
         const struct param *like = other < 0 ? like_beside(p, q) : NULL;
         bool computed = other < 0 && !(like && q->kind == PARAM_BUFFER) && computed_of(d, &read, q);
+        const struct param *twin = other < 0 && q->rank < 0 && !computed ? twin_of(d, q, true) : NULL;
+        if (twin) {
+            sized_like(l, q, twin);
+            continue;
+        }
         if (like && !computed) {
             sized_like(l, q, like);
             graph_doubt(
