@@ -293,19 +293,20 @@ line_once(const struct giver *x, int i, int level)
     return last;
 }
 
-/* The only slot that these calls make and others read, or the program returns; -1 none, or several. */
+/* The slot that these calls make and others read, or the program returns: of several that of the last call; -1 none, or
+ * none of these. */
 static int
 made_for_others(const struct giver *x, const int *reader, int first, int last)
 {
-    int slot = -1;
+    const struct call *final = &x->p->calls[last];
+    int slot = -1, n = 0;
     for (int i = first; i <= last; i++)
         for (int k = 0; k < x->p->calls[i].nouts; k++)
             if (reader[x->p->calls[i].outs[k]] > last) {
-                if (slot >= 0)
-                    return -1;
                 slot = x->p->calls[i].outs[k];
+                n++;
             }
-    return slot;
+    return n == 1 || (n > 1 && final->nouts == 1 && final->outs[0] == slot) ? slot : -1;
 }
 
 int

@@ -682,6 +682,31 @@ gone(const struct tracer *t, int from, int level, int i, int last, const char **
     return n;
 }
 
+/* Whether the line binds the name to what a function of PyTorch makes. */
+static bool
+binds_tensor(const struct source *src, const char *name)
+{
+    static const char *const modules[] = {"torch.", "F."};
+    bool tensor = false;
+    for (const struct bound *b = src->binding; b < src->binding + src->nbindings; b++)
+        for (int i = 0; i < COUNT(modules) && strcmp(b->name, name) == 0; i++)
+            tensor |= strncmp(b->value + strspn(b->value, " "), modules[i], strlen(modules[i])) == 0;
+    return tensor;
+}
+
+/* Likewise of what the line appends to, "outs.append(self.conv(x))": a list by then, where it was a tensor. */
+static int
+gone_for_list(const struct tracer *t, int from, int level, int i, const char **names, int n)
+{
+    static const char append[] = ".append(";
+    const char *text = t->stacks[i].n > level ? t->stacks[i].at[level].src->text : "";
+    const size_t len = python_name(text);
+    const int at = strncmp(text + len, append, sizeof(append) - 1) == 0 ? syntax_among(names, n, text, len) : -1;
+    if (at >= 0 && t->stacks[from].n > level && binds_tensor(t->stacks[from].at[level].src, names[at]))
+        names[at] = names[--n];
+    return n;
+}
+
 /* The last of these calls that reads the tensor whose names are looked for; else the first. */
 static int
 last_read(const struct tracer *t, int first, int end)
@@ -825,8 +850,8 @@ local_end(struct tracer *t, int from, int level, const char *name)
     const char *names[MAX_NAMES] = {name}, *bound = NULL, *at;
     int end = t->stacks[from].end[level], n = 1;
     for (int i = line_end(t, level, from, end) + 1; i <= end; i++) {
-        int last = line_end(t, level, i, end), made = i;
-        n = gone(t, from, level, i, last, names, n, &made);
+        int last = line_end(t, level, i, end), made = from;
+        n = gone_for_list(t, from, level, i, names, gone(t, from, level, i, last, names, n, &made));
         if (!n)
             return unseen_line(t, level, last_read(t, made, i), i);
         int own = i; /* of the line's calls the first that has it for itself */
@@ -2647,6 +2672,36 @@ last_layers(const struct program *p, const char *module, int first, int end, int
     return list;
 }
 
+/* Whether the call is the last one of a layer of the module's: its number; NULL it is not. */
+static const char *
+ends_layer(const struct program *p, const char *module, int k, int end)
+{
+    const char *number = listed_below(p->modules[p->calls[k].scope].path, module),
+               *next = k < end ? listed_below(p->modules[p->calls[k + 1].scope].path, module) : NULL;
+    return number && !(next && atoi(next) == atoi(number)) ? number : NULL;
+}
+
+/* Whether the function that called a module of Transformers, which ran from `first` to `end`, reads what two of its
+ * layers made: it returned what each did, as its configuration says. */
+static bool
+returns_states(const struct tracer *t, const char *module, int first, int end, int level)
+{
+    static const char *const libraries = "transformers.*";
+    const struct program *p = t->p;
+    const char *type = NULL, *one = NULL;
+    for (int m = p->calls[first].scope; m > 0 && !type; m = p->modules[m].parent)
+        type = strcmp(p->modules[m].path, module) == 0 ? p->modules[m].type : NULL;
+    for (int k = end + 1, slot; type && glob_match(libraries, type) && k <= t->stacks[first].end[level]; k++)
+        for (struct call_reads r = {&p->calls[k]}; (slot = next_read(&r)) >= 0;) {
+            const int maker = t->maker[t->object[slot]];
+            const char *number = maker >= first && maker <= end ? ends_layer(p, module, maker, end) : NULL;
+            if (number && one && atoi(number) != atoi(one))
+                return true;
+            one = number ? number : one;
+        }
+    return false;
+}
+
 /* "states = self.encoder(x, output_hidden_states=True).hidden_states": what goes into each layer of the module, and
  * what leaves the last, as long as the name has them. Source: ModelOutput in transformers/modeling_outputs.py. */
 static void
@@ -2657,8 +2712,8 @@ hold_states(struct tracer *t, int *until, const char **by)
         for (int level = 0, from; level < t->stacks[i].n - 1; level++) {
             const struct spot *s = &t->stacks[i].at[level];
             const int end = t->stacks[i].end[level + 1];
-            if (!s->states || !*s->calls || (i && stack_shares(&t->stacks[i - 1], level, &t->stacks[i])) ||
-                !last_layers(p, s->calls, i, end, &from))
+            if (!*s->calls || (i && stack_shares(&t->stacks[i - 1], level, &t->stacks[i])) ||
+                !(s->states || returns_states(t, s->calls, i, end, level)) || !last_layers(p, s->calls, i, end, &from))
                 continue;
             read_lines(t);
             const char *name = s->src->nbindings ? arena_str(p->arena, s->src->binding[0].name) : NULL;
