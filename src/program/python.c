@@ -2693,7 +2693,7 @@ returns_states(const struct tracer *t, const char *module, int first, int end, i
         type = strcmp(p->modules[m].path, module) == 0 ? p->modules[m].type : NULL;
     for (int k = end + 1, slot; type && glob_match(libraries, type) && k <= t->stacks[first].end[level]; k++)
         for (struct call_reads r = {&p->calls[k]}; (slot = next_read(&r)) >= 0;) {
-            const int maker = t->maker[t->object[slot]];
+            const int maker = t->maker[slot];
             const char *number = maker >= first && maker <= end ? ends_layer(p, module, maker, end) : NULL;
             if (number && one && atoi(number) != atoi(one))
                 return true;
