@@ -604,6 +604,31 @@ host_scopes(const struct dynamo *d, const struct group *g, struct call *c)
         c->scopes = arena_printf(a, "%.*s'%s'%s", (int)(at - c->scopes), c->scopes, host, at + strlen(own));
 }
 
+/* A norm that reads a variable, "z = self.bn(y)", leaves of its host beside it the line that binds it, which stood
+ * before. */
+static void
+host_line(struct dynamo *d, const struct group *g, struct call *c)
+{
+    struct arena *a = d->l->a;
+    const size_t parent = (size_t)(path_last(c->name) - c->name);
+    if (!g->path || (size_t)(path_last(g->path) - g->path) != parent || strncmp(g->path, c->name, parent) != 0)
+        return;
+    const char *outer = c->stack ? fx_outer(a, c->stack) : NULL, *frame = outer ? python_inner(outer) : NULL,
+               *line = frame && !python_in_torch(outer) ? fx_line(a, outer) : "",
+               *read = *g->path ? python_calls(line, path_last(g->path)) : NULL, *in = read ? strstr(frame, ", in ") : NULL;
+    const size_t name = read ? python_name(read) : 0;
+    const char *variable = name && read[name] == ')' ? arena_strn(a, read, name) : NULL;
+    if (!in || !variable || python_binds(a, line, variable))
+        return;
+    static const char begin[] = "File \"";
+    const size_t file = strlen(begin) + strcspn(frame + strlen(begin), "\"");
+    c->stack = arena_printf(a, "%.*s%.*s\", line %d%.*s\n    %s = self.%s(\n  %s", (int)(frame - outer), outer, (int)file,
+                            frame, python_frame_line(frame) - 1, (int)strcspn(in, "\n"), in, variable, path_last(c->name),
+                            python_inner(c->stack));
+    c->frames = fx_frames(a, c->stack);
+    c->location = fx_location(a, c->stack);
+}
+
 /* Whether the line drops out what it calls by that name: "F.dropout(torch.tanh(x))", "self.drop(relu(x))". */
 static bool
 drops_inside(const char *line, const char *name)
@@ -801,6 +826,7 @@ resolve_host(struct dynamo *d, const struct group *g, const char *norm)
         c->args[8] = INT(node_int(n, "group", 1));
     }
     host_scopes(d, g, c);
+    host_line(d, g, c);
     return c->outs[0];
 }
 

@@ -124,6 +124,52 @@ find_known(struct arena *a, const struct program *p, const int *reader, const st
     return false;
 }
 
+/* How many components two names end with, from the dot on that they begin with: *one and *two. */
+static int
+same_end(const char *a, const char *b, size_t *one, size_t *two)
+{
+    size_t i = strlen(a), k = strlen(b);
+    int n = 0;
+    for (; i && k && a[i - 1] == b[k - 1]; i--, k--)
+        if (a[i - 1] == '.') {
+            n++;
+            *one = i - 1;
+            *two = k - 1;
+        }
+    return n;
+}
+
+/* Of layers that only the traced network has: the layer of a known one that has most calls in common with them. How
+ * many; at: which. */
+static int
+find_layer(struct arena *a, const struct program *p, const struct param *const *of, const int *reader,
+           const struct param *q, struct pair *r, int *at)
+{
+    enum { TRIES = 8, FEWEST_SAME = 2 }; /* "bn0.weight" */
+    int best = FEWEST_SAME - 1, most = 0, tries = 0;
+    size_t one = 0, two = 0;
+    for (const struct param *other = p->params; other < p->params + p->nparams; other++)
+        if (reader[other->slot] >= 0 && other->rank == q->rank) {
+            const int same = same_end(other->name, q->name, &one, &two);
+            best = same > best ? same : best;
+        }
+    for (const struct param *other = p->params; other < p->params + p->nparams && tries < TRIES; other++) {
+        if (reader[other->slot] < 0 || other->rank != q->rank || same_end(other->name, q->name, &one, &two) != best)
+            continue;
+        struct pair try = {.known = reader[other->slot],
+                           .traced = r->traced,
+                           .module = arena_strn(a, other->name, one),
+                           .again = arena_strn(a, q->name, two)};
+        const int n = follow(a, p, of, &try, at);
+        tries++;
+        if (n > most) {
+            most = n;
+            *r = try;
+        }
+    }
+    return most ? follow(a, p, of, r, at) : 0;
+}
+
 /* How many frames are around the module's own, or around those of its list: those of the modules that its scopes name
  * before it. */
 static int
@@ -304,6 +350,8 @@ traced_lines(struct lowering *l)
         if (q && find_known(a, p, reader, q, &r)) {
             begin_before(a, p, of, end, &r);
             n = follow(a, p, of, &r, at);
+        } else if (q) {
+            n = find_layer(a, p, of, reader, q, &r, at);
         }
         if (n >= FEWEST) {
             any = true;

@@ -444,7 +444,7 @@ const char *
 python_calls(const char *line, const char *name)
 {
     size_t n = strlen(name);
-    for (const char *p = line; (p = strstr(p, name)); p += n)
+    for (const char *p = line; n && (p = strstr(p, name)); p += n)
         if (p[n] == '(' && (p == line || (!isalnum((unsigned char)p[-1]) && p[-1] != '_')))
             return p + n + 1;
     return NULL;
