@@ -358,6 +358,7 @@ enum alternative {
     ALTERNATIVE_COMPUTED, /* of parameters, by constant folding, which left the result alone */
     ALTERNATIVE_LOCALS,
     ALTERNATIVE_TRACED,    /* names of what was traced under torch.no_grad, without its lines */
+    ALTERNATIVE_LISTS,     /* that loops go through, or take each element out of */
     ALTERNATIVE_TYPES,     /* numbers made of masks and integers are of autocast's type */
     ALTERNATIVE_FUNCTIONS, /* names of functions that are no module's forward */
     ALTERNATIVE_CASTS,     /* to fp32, in such functions, of what a softmax or a loss reads */

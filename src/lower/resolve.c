@@ -2387,6 +2387,17 @@ changes_nothing(struct dynamo *d, const struct group *g, const char *name, const
     return terms && !own;
 }
 
+/* "total += f(x)" of a number: in what that made, "add_1" of "add", which the line of the next round reads first. */
+static bool
+adds_to_number(struct dynamo *d, const struct group *g, const char *name, const char *was)
+{
+    const char *line = fx_line_at(d, g->last);
+    int number, before;
+    return was && spelled_as(name, "add") && spelled_as(was, "add") &&
+           starts_with(line + python_name(line), " += ") && numbered(name, &number) == numbered(was, &before) &&
+           number == before + 1;
+}
+
 /* The frames in which that call ran again for the group; counted: numbers show when. NULL no line shows them. */
 static const char *
 stack_of_duplicate(struct dynamo *d, const struct group *g, const struct call *m, bool counted)
@@ -2480,7 +2491,7 @@ lost_duplicate(struct dynamo *d, const struct group *g, const char *name, int sl
     struct program *p = d->l->p;
     bool item = was && spelled_as(name, "getitem") && spelled_as(was, "getitem");
     const struct call *maker = group_maker(p, slot);
-    if (changes_nothing(d, g, name, maker))
+    if (changes_nothing(d, g, name, maker) || adds_to_number(d, g, name, was))
         return resolve_identity(d, g, name, slot);
     int nth = 0;
     if (item && maker) {

@@ -348,12 +348,14 @@ bool python_hides(const struct program *p);
 bool *python_hidden(const struct program *p, struct arena *a);
 /* Whether some of it was traced without its lines. */
 bool python_traced(const struct program *p);
+/* Whether something may be in a list that a loop goes through, or takes it out of; of a program that was asked for. */
+bool python_lists(const struct program *p);
 bool python_is_traced(const char *stack); /* a line of such a graph's code */
 /* Whose code that is, File "<eval_with_key>.7": a region's, whose calls all have it. NULL none's. */
 const char *python_region(const char *stack, size_t *len);
 /* Whether a library's attention is written out, whose functions may return its weights, or anybody's without stacks. */
 bool python_attends(const struct program *p);
-enum holds { HOLD_LOCALS = 1, HOLD_FUNCTIONS = 2, HOLD_TRACED = 4, HOLD_WEIGHTS = 8 };
+enum holds { HOLD_LOCALS = 1, HOLD_FUNCTIONS = 2, HOLD_TRACED = 4, HOLD_WEIGHTS = 8, HOLD_LISTS = 16 };
 /* Per slot the last call during which a name of the traced program holds its tensor; -1 none. most: of these the most
  * that they can hold, where no stack tells, in functions other than forward, in what was traced without its lines, in
  * tuples that attention returns. by: the name that holds it, NULL none. What is so for any most p keeps for the next

@@ -49,6 +49,8 @@ struct tracer {
     int *maker;  /* per slot, a call or -1 */
     int slot;    /* whose names are looked for */
     int steps;
+    int *listed;            /* per slot the last call before its list goes, where it may be in one; -1 it is in none */
+    const char **listed_by; /* by which name */
     struct {
         int from, user, level;
     } apart; /* what runs_apart was asked last: it is asked several times for a tensor and its reader */
@@ -1267,20 +1269,48 @@ goes_through(const struct tracer *t, int i, int level, const char *name)
     return n > 1;
 }
 
+/* Whether a line of a loop calls other tensors that were made before it by that name, each in another round. */
+static bool
+in_rounds(const struct tracer *t, int user, int level, const char *name)
+{
+    enum { MOST_CALLS = 4096 };
+    const struct stack *u = &t->stacks[user];
+    for (int step = -1; step <= 1; step += 2)
+        for (int k = user + step, n = 0; k >= 0 && k < t->p->ncalls && n < MOST_CALLS; k += step, n++) {
+            if (!stack_inside(u, level, &t->stacks[k]))
+                break;
+            if (t->stacks[k].at[level].line != u->at[level].line)
+                continue;
+            const struct sights *seen = &t->sights[k][level];
+            for (const struct sight *s = seen->of; s && s < seen->of + seen->n; s++)
+                if (s->slot != t->slot && strcmp(s->name, name) == 0)
+                    return t->maker[s->slot] < (k < user ? k : user) && t->maker[t->slot] < (k < user ? k : user);
+        }
+    return false;
+}
+
 /* What the reader's line calls a tensor whose own name is another tensor's by then: where that is a loop's variable, it
- * is in a list, which the loop goes through, and which its function has until it returns. Else `end`. */
+ * is in a list, which the loop goes through, and which its function has until it returns. Else `end`; where each round
+ * may take it out of the list, too, `listed` has how long that is. */
 static int
 looped_end(struct tracer *t, int user, int level, int end, const char **by)
 {
     const struct spot *s = &t->stacks[user].at[level];
     const struct sights *seen = &t->sights[user][level];
-    for (const struct sight *at = seen->of; at && at < seen->of + seen->n; at++)
-        if (at->slot == t->slot && !t->stacks[user].borrowed && s->src->whole && !syntax_binds(s->src, at->name) &&
-            !bound_before(t, user, level, at->name, NULL) &&
-            (goes_through(t, user, level, at->name) || binds_in_head(t, user, level))) {
-            *by = arena_str(t->p->arena, at->name);
+    for (const struct sight *at = seen->of; at && at < seen->of + seen->n; at++) {
+        if (at->slot != t->slot || t->stacks[user].borrowed || !s->src->whole || syntax_binds(s->src, at->name) ||
+            bound_before(t, user, level, at->name, NULL))
+            continue;
+        const char *name = arena_str(t->p->arena, at->name);
+        if (goes_through(t, user, level, at->name) || binds_in_head(t, user, level)) {
+            *by = name;
             return t->stacks[user].end[level];
         }
+        if (in_rounds(t, user, level, at->name)) {
+            t->listed[t->slot] = t->stacks[user].end[level];
+            t->listed_by[t->slot] = name;
+        }
+    }
     return end;
 }
 
@@ -2774,10 +2804,31 @@ python_holds_alike(const struct program *p, const struct program *q)
 }
 
 struct held_before { /* by names, whatever the most is that others hold */
-    int *until;
-    const char **by;
+    int *until, *listed;
+    const char **by, **listed_by;
     int steps;
 };
+
+/* In lists that a loop may go through. */
+static void
+hold_listed(const struct program *p, int *until, const char **by)
+{
+    const struct held_before *b = p->held_before;
+    for (int slot = 0; slot < p->nslots; slot++)
+        if (b->listed[slot] > until[slot]) {
+            until[slot] = b->listed[slot];
+            by[slot] = b->listed_by[slot];
+        }
+}
+
+bool
+python_lists(const struct program *p)
+{
+    bool any = false;
+    for (int slot = 0; p->held_before && slot < p->nslots && !any; slot++)
+        any = p->held_before->listed[slot] >= 0;
+    return any;
+}
 
 /* What its readers' lines hold of each slot; place: which of its call's results it is, reader: whose stack reads it. */
 static void
@@ -2902,13 +2953,22 @@ python_holds(struct program *p, unsigned most, const char ***by)
         memcpy(*by, before->by, sizeof(**by) * (size_t)(p->nslots + 1));
         t.steps = before->steps;
     } else {
+        t.listed = NEWN(p->arena, int, p->nslots + 1);
+        t.listed_by = NEWN(p->arena, const char *, p->nslots + 1);
+        memset(t.listed, -1, sizeof(*t.listed) * (size_t)(p->nslots + 1));
         hold_read(&t, place, reader, until, *by);
         hold_returned(&t, until);
         p->held_before = NEW(p->arena, struct held_before);
-        *p->held_before =
-            (struct held_before){arena_dup(p->arena, until, sizeof(*until) * (size_t)(p->nslots + 1)),
-                                 arena_dup(p->arena, *by, sizeof(**by) * (size_t)(p->nslots + 1)), t.steps};
+        *p->held_before = (struct held_before){
+            .until = arena_dup(p->arena, until, sizeof(*until) * (size_t)(p->nslots + 1)),
+            .by = arena_dup(p->arena, *by, sizeof(**by) * (size_t)(p->nslots + 1)),
+            .listed = t.listed,
+            .listed_by = t.listed_by,
+            .steps = t.steps,
+        };
     }
+    if (most & HOLD_LISTS)
+        hold_listed(p, until, *by);
     if (most & HOLD_FUNCTIONS)
         hold_hidden(&t, maker, until);
     if (most & HOLD_TRACED && python_traced(p))

@@ -2462,7 +2462,8 @@ step_holds(struct program *p, const struct setup *s)
         return;
     p->held_most =
         HOLD_LOCALS * setup_instead(s, ALTERNATIVE_LOCALS) | HOLD_FUNCTIONS * setup_instead(s, ALTERNATIVE_FUNCTIONS) |
-        HOLD_WEIGHTS * setup_instead(s, ALTERNATIVE_WEIGHTS) | HOLD_TRACED * !setup_instead(s, ALTERNATIVE_TRACED);
+        HOLD_WEIGHTS * setup_instead(s, ALTERNATIVE_WEIGHTS) | HOLD_TRACED * !setup_instead(s, ALTERNATIVE_TRACED) |
+        HOLD_LISTS * !setup_instead(s, ALTERNATIVE_LISTS);
     if (first && first->held && first->held_most == p->held_most && python_holds_alike(p, first)) {
         p->held = first->held;
         p->held_by = first->held_by;
@@ -2475,6 +2476,10 @@ step_holds(struct program *p, const struct setup *s)
         program_assume(p, ALTERNATIVE_TRACED,
                        "names of what runs under torch.no_grad hold what a product reads until that was read, "
                        "too: the file has no lines of it");
+    if (python_lists(p))
+        program_assume(p, ALTERNATIVE_LISTS,
+                       "a loop goes through the list that has what its lines read under a name that none binds, and "
+                       "which lives on, and takes nothing out of it");
     if (python_attends(p))
         program_assume(p, ALTERNATIVE_WEIGHTS,
                        "attention's weights live until they are read, and not in what its function returns");
