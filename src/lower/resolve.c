@@ -2393,6 +2393,7 @@ adds_to_number(struct dynamo *d, const struct group *g, const char *name, const 
 {
     const char *line = fx_line_at(d, g->last);
     int number, before;
+    line += strspn(line, " ");
     return was && spelled_as(name, "add") && spelled_as(was, "add") &&
            starts_with(line + python_name(line), " += ") && numbered(name, &number) == numbered(was, &before) &&
            number == before + 1;

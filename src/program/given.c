@@ -328,7 +328,7 @@ python_made(const struct program *p, struct arena *a, cast_length *cast, struct 
         for (int level = x.stacks[i].n; level > 0; level--) {
             const struct spot *line = &x.stacks[i].at[level - 1];
             const bool runs = i && i <= until[level] && stack_shares(&x.stacks[i], level - 1, &x.stacks[i - 1]);
-            if (runs || !line->widens || !makes_cast(&x, line->src))
+            if (!line->widens || runs || !makes_cast(&x, line->src))
                 continue;
             const int last = line_once(&x, i, level);
             until[level] = last < 0 ? p->ncalls : last;

@@ -2712,24 +2712,23 @@ ends_layer(const struct program *p, const char *module, int k, int end)
 }
 
 /* Whether the function that called a module of Transformers, which ran from `first` to `end`, reads what two of its
- * layers made: it returned what each did, as its configuration says. */
+ * layers made: it returned what each did, as its configuration says. reader: per slot the last call that reads it. */
 static bool
-returns_states(const struct tracer *t, const char *module, int first, int end, int level)
+returns_states(const struct tracer *t, const int *reader, const char *module, int first, int end, int level)
 {
-    static const char *const libraries = "transformers.*";
+    static const char library[] = "transformers.";
     const struct program *p = t->p;
-    const char *type = NULL, *one = NULL;
+    const char *type = NULL;
+    int n = 0;
     for (int m = p->calls[first].scope; m > 0 && !type; m = p->modules[m].parent)
         type = strcmp(p->modules[m].path, module) == 0 ? p->modules[m].type : NULL;
-    for (int k = end + 1, slot; type && glob_match(libraries, type) && k <= t->stacks[first].end[level]; k++)
-        for (struct call_reads r = {&p->calls[k]}; (slot = next_read(&r)) >= 0;) {
-            const int maker = t->maker[slot];
-            const char *number = maker >= first && maker <= end ? ends_layer(p, module, maker, end) : NULL;
-            if (number && one && atoi(number) != atoi(one))
-                return true;
-            one = number ? number : one;
-        }
-    return false;
+    if (!type || strncmp(type, library, sizeof(library) - 1) != 0)
+        return false;
+    for (int k = first; k <= end && n < 2; k++) {
+        const int last = reader[p->calls[k].outs[0]];
+        n += last > end && last <= t->stacks[first].end[level] && ends_layer(p, module, k, end);
+    }
+    return n > 1;
 }
 
 /* "states = self.encoder(x, output_hidden_states=True).hidden_states": what goes into each layer of the module, and
@@ -2738,18 +2737,22 @@ static void
 hold_states(struct tracer *t, int *until, const char **by)
 {
     const struct program *p = t->p;
+    int *reader = NEWN(t->a, int, p->nslots + 1), slot;
+    for (int i = 0; i < p->ncalls; i++)
+        for (struct call_reads r = {&p->calls[i]}; (slot = next_read(&r)) >= 0;)
+            reader[slot] = i;
     for (int i = 0; i < p->ncalls; i++)
         for (int level = 0, from; level < t->stacks[i].n - 1; level++) {
             const struct spot *s = &t->stacks[i].at[level];
             const int end = t->stacks[i].end[level + 1];
             if (!*s->calls || (i && stack_shares(&t->stacks[i - 1], level, &t->stacks[i])) ||
-                !(s->states || returns_states(t, s->calls, i, end, level)) || !last_layers(p, s->calls, i, end, &from))
+                !(s->states || returns_states(t, reader, s->calls, i, end, level)) || !last_layers(p, s->calls, i, end, &from))
                 continue;
             read_lines(t);
             const char *name = s->src->nbindings ? arena_str(p->arena, s->src->binding[0].name) : NULL;
             const int last = name ? local_end(t, end, level, name) : line_end(t, level, end, t->stacks[i].end[level]);
             for (int k = from > i ? from - 1 : i; k <= end; k++) {
-                const int slot = p->calls[k].outs[0];
+                slot = p->calls[k].outs[0];
                 const char *number = k < from ? "" : listed_below(p->modules[p->calls[k].scope].path, s->calls),
                            *next = k < end ? listed_below(p->modules[p->calls[k + 1].scope].path, s->calls) : NULL;
                 if (!number || (next && atoi(next) == atoi(number) && *number) || until[slot] >= last)
