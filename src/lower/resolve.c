@@ -615,16 +615,17 @@ host_line(struct dynamo *d, const struct group *g, struct call *c)
         return;
     const char *outer = c->stack ? fx_outer(a, c->stack) : NULL, *frame = outer ? python_inner(outer) : NULL,
                *line = frame && !python_in_torch(outer) ? fx_line(a, outer) : "",
-               *read = *g->path ? python_calls(line, path_last(g->path)) : NULL, *in = read ? strstr(frame, ", in ") : NULL;
+               *read = *g->path ? python_calls(line, path_last(g->path)) : NULL,
+               *in = read ? strstr(frame, ", in ") : NULL;
     const size_t name = read ? python_name(read) : 0;
     const char *variable = name && read[name] == ')' ? arena_strn(a, read, name) : NULL;
     if (!in || !variable || python_binds(a, line, variable))
         return;
     static const char begin[] = "File \"";
     const size_t file = strlen(begin) + strcspn(frame + strlen(begin), "\"");
-    c->stack = arena_printf(a, "%.*s%.*s\", line %d%.*s\n    %s = self.%s(\n  %s", (int)(frame - outer), outer, (int)file,
-                            frame, python_frame_line(frame) - 1, (int)strcspn(in, "\n"), in, variable, path_last(c->name),
-                            python_inner(c->stack));
+    c->stack = arena_printf(a, "%.*s%.*s\", line %d%.*s\n    %s = self.%s(\n  %s", (int)(frame - outer), outer,
+                            (int)file, frame, python_frame_line(frame) - 1, (int)strcspn(in, "\n"), in, variable,
+                            path_last(c->name), python_inner(c->stack));
     c->frames = fx_frames(a, c->stack);
     c->location = fx_location(a, c->stack);
 }
@@ -2394,9 +2395,8 @@ adds_to_number(struct dynamo *d, const struct group *g, const char *name, const 
     const char *line = fx_line_at(d, g->last);
     int number, before;
     line += strspn(line, " ");
-    return was && spelled_as(name, "add") && spelled_as(was, "add") &&
-           starts_with(line + python_name(line), " += ") && numbered(name, &number) == numbered(was, &before) &&
-           number == before + 1;
+    return was && spelled_as(name, "add") && spelled_as(was, "add") && starts_with(line + python_name(line), " += ") &&
+           numbered(name, &number) == numbered(was, &before) && number == before + 1;
 }
 
 /* The frames in which that call ran again for the group; counted: numbers show when. NULL no line shows them. */

@@ -2746,7 +2746,8 @@ hold_states(struct tracer *t, int *until, const char **by)
             const struct spot *s = &t->stacks[i].at[level];
             const int end = t->stacks[i].end[level + 1];
             if (!*s->calls || (i && stack_shares(&t->stacks[i - 1], level, &t->stacks[i])) ||
-                !(s->states || returns_states(t, reader, s->calls, i, end, level)) || !last_layers(p, s->calls, i, end, &from))
+                !(s->states || returns_states(t, reader, s->calls, i, end, level)) ||
+                !last_layers(p, s->calls, i, end, &from))
                 continue;
             read_lines(t);
             const char *name = s->src->nbindings ? arena_str(p->arena, s->src->binding[0].name) : NULL;
