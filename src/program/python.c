@@ -1527,6 +1527,16 @@ written_in_place(const struct tracer *t, int i, int level)
     return NULL;
 }
 
+/* Whether functions that a line calls, which is no loop's, make the one tensor and read it: the line binds none yet. */
+static bool
+within_line(struct tracer *t, int from, int user, int level)
+{
+    const struct stack *s = &t->stacks[from], *u = &t->stacks[user];
+    return s->n > level + 1 && u->n > level + 1 && stack_same_spot(&s->at[level], &u->at[level]) &&
+           s->at[level].src->nbindings == 1 && !syntax_mentions(s->at[level].src, s->at[level].src->binding[0].name) &&
+           line_end(t, level, from, t->p->ncalls - 1) >= user;
+}
+
 static int
 held_until(struct tracer *t, int from, int out, int user, const char **by)
 {
@@ -1552,7 +1562,7 @@ held_until(struct tracer *t, int from, int out, int user, const char **by)
         }
     }
     if (level < s->n && level < u->n && s->at[level].where == u->at[level].where) {
-        const char *name = name_of(t, from, out, user, level);
+        const char *name = within_line(t, from, user, level) ? NULL : name_of(t, from, out, user, level);
         if (name) {
             *by = arena_str(t->p->arena, name);
             int end = local_end(t, from, level, *by);
