@@ -1022,6 +1022,13 @@ call_inside(struct dynamo *d, const struct group *g, int tensor, int depth)
         c->args[1] = dims_of(d, n, "axes");
         c->args[2] = BOOL(node_int(n, "keepdims", 1) != 0);
     }
+    const struct arg dims = kind == CALL_FIRST && aten_arg(c->op, "dim") == 1 ? dims_of(d, n, "axes") : NONE;
+    if (dims.n == 1) {
+        c->args = NEWN(l->a, struct arg, 2);
+        c->args[0] = operands[0];
+        c->args[1] = dims.list[0];
+        c->nargs = 2;
+    }
     lower_sizes(l, &l->g->t[tensor], &c->rank, &c->size);
     c->stack = depth ? NULL : c->stack;
     c->frames = depth ? NULL : c->frames;
