@@ -845,6 +845,27 @@ rebound_unseen(const struct tracer *t, int i, int level, const char *name)
     return bound ? last : -1;
 }
 
+/* Whether the name was None before the line of call i binds it: "xs = f(x)" of an `if` whose other line is "xs += g(x)",
+ * in a loop before whose head the line numbers leave room for "xs = None". */
+static bool
+was_none(struct tracer *t, int i, int level, const char *name)
+{
+    enum { OTHER = 2, ROOM = 4 }; /* lines behind it, across "else:"; before it, across None, the loop's and the if's */
+    static const char adds[] = " += ";
+    const struct spot *s = &t->stacks[i].at[level];
+    const int end = t->stacks[i].end[level];
+    int next = line_end(t, level, i, end) + 1;
+    while (next <= end && t->stacks[next].n > level && t->stacks[next].at[level].line == s->line)
+        next = line_end(t, level, next, end) + 1;
+    if (i == 0 || next > end || t->stacks[i - 1].n <= level || t->stacks[next].n <= level ||
+        !stack_inside(&t->stacks[i], level, &t->stacks[i - 1]))
+        return false;
+    const struct spot *other = &t->stacks[next].at[level];
+    const size_t n = strlen(name);
+    return other->line == s->line + OTHER && t->stacks[i - 1].at[level].line == s->line - ROOM &&
+           strncmp(other->src->text, name, n) == 0 && strncmp(other->src->text + n, adds, sizeof(adds) - 1) == 0;
+}
+
 /* A local of the frame at that level, made by call `from`: the last call before it has no name any more. */
 static int
 local_end(struct tracer *t, int from, int level, const char *name)
@@ -865,6 +886,8 @@ local_end(struct tracer *t, int from, int level, const char *name)
             return unseen;
         if (s && (!t->stacks[own].borrowed || s->line > t->stacks[from].at[level].line)) /* else it ran before */
             n = syntax_rebind(s->src, names, n, &bound);
+        if (s && !n && was_none(t, own, level, names[0]))
+            return i - 1;
         const struct round *round = n < 2 ? round_at(t, i, level) : NULL;
         if (round && !n)
             return round->end;

@@ -106,10 +106,14 @@ equals_sign(const char *from, const char *end)
     const char *eq = memchr(names, '=', (size_t)(end - names));
     if (!eq || eq == from || eq[1] == '=' || strchr("!<>", eq[-1]))
         return NULL;
-    for (const char *p = names; p < eq; p++)
-        if (!isalnum((unsigned char)*p) && !strchr("_, +-*/@", *p))
+    int open = 0; /* "(a, b), c = f(x)" */
+    for (const char *p = names; p < eq; p++) {
+        const bool opens = *p == '(' && (p == names || strchr("( ", p[-1]));
+        open += opens - (*p == ')');
+        if (!isalnum((unsigned char)*p) && !strchr("_, +-*/@)", *p) && !opens)
             return NULL;
-    return passes_keyword(names, eq, end) ? NULL : eq;
+    }
+    return open || passes_keyword(names, eq, end) ? NULL : eq;
 }
 
 bool
@@ -141,7 +145,7 @@ read_bindings(struct arena *a, const char *text, int *n)
         p = body(p + strspn(p, " "));
         end = syntax_end(p);
         const char *eq = equals_sign(p, end), *value = eq ? eq + 1 : NULL, *from = p;
-        int first = *n, parts = 1;
+        int first = *n, parts = 1, nnames = 0;
         bool star = false, chain = false; /* y = x = f(z) */
         for (; eq; from = eq + 1, eq = equals_sign(from, end)) {
             chain |= value != eq + 1;
@@ -149,19 +153,29 @@ read_bindings(struct arena *a, const char *text, int *n)
             for (const char *q = from; q && q < eq; q = syntax_part_end(q, eq)) {
                 q += strspn(q, " *");
                 star |= q > p && q[-1] == '*';
-                if (python_name(q))
-                    *PUSH(a, list, *n, cap) = (struct bound){arena_strn(a, q, python_name(q)), p, value, end, 1};
+                const char *next = syntax_part_end(q, eq);
+                nnames++;
+                for (const char *name = q; name < (next ? next : eq); name += strcspn(name, ",=") + 1) {
+                    name += strspn(name, " *(");
+                    if (python_name(name)) /* `of` is which of the names or tuples, until all are known */
+                        *PUSH(a, list, *n, cap) =
+                            (struct bound){arena_strn(a, name, python_name(name)), p, value, end, nnames};
+                }
             }
         }
         for (const char *q = value; q && (q = syntax_part_end(q, end)); parts++)
             ;
-        bool each = parts == *n - first && !star && !chain;
-        for (int i = first; i < *n; i++) {
+        const bool each = parts == nnames && !star && !chain;
+        for (int i = first, last; i < *n; i = last) {
             const char *next = each ? syntax_part_end(value, end) : NULL;
-            list[i].value = value;
-            list[i].end = next ? next - 1 : end;
-            list[i].of = each ? 1 : *n - first;
-            read_value(&list[i]);
+            for (last = i; last < *n && (!each || list[last].of == list[i].of || last == i); last++)
+                ;
+            for (int k = last - 1; k >= i; k--) {
+                list[k].value = value;
+                list[k].end = next ? next - 1 : end;
+                list[k].of = last - i;
+                read_value(&list[k]);
+            }
             value = next ? next : value;
         }
     }
