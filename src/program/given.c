@@ -212,13 +212,17 @@ find_given(const struct giver *x, int i, int last, int level, struct given_cast 
     return found;
 }
 
-/* Makes what python_given and python_made ask, until the arena is freed. */
+/* What python_given and python_made ask, until the arena is freed: a call without a stack runs where the one before it
+ * does, as a tensor is split. */
 static struct giver
 read_stacks(const struct program *p, struct arena *own, cast_length *cast)
 {
     struct stack *stacks = NEWN(own, struct stack, p->ncalls + 1);
-    for (int i = 0; i < p->ncalls; i++)
+    for (int i = 0; i < p->ncalls; i++) {
         stacks[i] = stack_read(p, &p->calls[i]);
+        if (!stacks[i].n && i)
+            stacks[i] = stacks[i - 1];
+    }
     return (struct giver){.p = p, .a = own, .stacks = stacks, .cast = cast};
 }
 
