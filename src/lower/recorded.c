@@ -345,6 +345,16 @@ goes_on(const struct dynamo *d, const struct group *g, const struct node *user, 
                       (op && op->writes == WRITES_PART));
 }
 
+/* Whether the call adds a total to a variable, "x += sum(ys)", and no term to it: it reads another sum of the line's. */
+static bool
+adds_total(const struct dynamo *d, const struct group *g)
+{
+    const struct node *n = &d->l->g->n[g->last];
+    const int from = n->nin > 1 && n->in[1] >= 0 ? d->l->g->t[n->in[1]].producer : -1,
+              of = from < 0 ? -1 : d->group_of[from];
+    return of >= 0 && strcmp(d->groups[of].target, g->target) == 0 && group_same_statement(d, g->last, from);
+}
+
 /* "x += y": the last operator of the statement, the one whose result no other operand of the statement is. */
 static bool
 line_in_place(const struct dynamo *d, const struct group *g, const struct aten *op, const char *stem, int out)
@@ -366,6 +376,8 @@ line_in_place(const struct dynamo *d, const struct group *g, const struct aten *
             continue;
         if (strchr(line, ';'))
             return python_overwrites(line, arena_printf(a, "aten.%s", stem), times_before(d, g));
+        if (i == 0 && python_sums(line))
+            return adds_total(d, g);
         for (int u = 0; u < gr->t[out].nusers; u++) {
             const struct node *user = &gr->n[gr->t[out].users[u]];
             if (group_same_statement(d, g->last, gr->t[out].users[u]) && !goes_on(d, g, user, out))

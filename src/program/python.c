@@ -740,6 +740,19 @@ unseen_line(struct tracer *t, int level, int i, int until)
     return line_after_gap(t, level, until) ? until - 1 : first;
 }
 
+/* The last call before a loop's next round begins, where lines go back behind call i and before call `until`; else as
+ * above. */
+static int
+round_before(struct tracer *t, int level, int i, int until)
+{
+    for (int last = line_end(t, level, i, until - 1); last < until; last = line_end(t, level, last + 1, until)) {
+        const struct stack *s = &t->stacks[last], *next = &t->stacks[last + 1];
+        if (s->n > level && next->n > level && next->at[level].line < s->at[level].line)
+            return last;
+    }
+    return unseen_line(t, level, i, until);
+}
+
 /* What the caller's line names one of these, which call `from` made, where call i is the frame's last: of a line that
  * returns it among others; else, as a line that only returns leaves no call, at the place that a statement of as many
  * names gave it, of which the last line binds the first. NULL nothing. */
@@ -845,7 +858,7 @@ rebound_unseen(const struct tracer *t, int i, int level, const char *name)
     return bound ? last : -1;
 }
 
-/* Whether the name was None before the line of call i binds it: "xs = f(x)" of an `if` whose other line is "xs += g(x)",
+/* Whether the name was None before the line of call i binds it: "xs = f(x)" of an `if` whose other line is "xs += g(x)"
  * in a loop before whose head the line numbers leave room for "xs = None". */
 static bool
 was_none(struct tracer *t, int i, int level, const char *name)
@@ -873,10 +886,13 @@ local_end(struct tracer *t, int from, int level, const char *name)
     const char *names[MAX_NAMES] = {name}, *bound = NULL, *at;
     int end = t->stacks[from].end[level], n = 1;
     for (int i = line_end(t, level, from, end) + 1; i <= end; i++) {
-        int last = line_end(t, level, i, end), made = from;
-        n = gone_for_list(t, from, level, i, names, gone(t, from, level, i, last, names, n, &made));
+        int last = line_end(t, level, i, end), made = i;
+        n = gone(t, from, level, i, last, names, n, &made);
         if (!n)
             return unseen_line(t, level, last_read(t, made, i), i);
+        n = gone_for_list(t, from, level, i, names, n);
+        if (!n)
+            return round_before(t, level, last_read(t, from, i), i);
         int own = i; /* of the line's calls the first that has it for itself */
         while (own < last && t->stacks[own].borrowed)
             own++;
@@ -2785,11 +2801,17 @@ hold_states(struct tracer *t, int *until, const char **by)
             read_lines(t);
             const char *name = s->src->nbindings ? arena_str(p->arena, s->src->binding[0].name) : NULL;
             const int last = name ? local_end(t, end, level, name) : line_end(t, level, end, t->stacks[i].end[level]);
-            for (int k = from > i ? from - 1 : i; k <= end; k++) {
+            const int input = next_read(&(struct call_reads){&p->calls[from]}),
+                      before = input < 0 ? -1 : t->maker[input];
+            if (before >= i && before < from && until[input] < last) {
+                until[input] = last;
+                by[input] = name;
+            }
+            for (int k = from; k <= end; k++) {
                 slot = p->calls[k].outs[0];
-                const char *number = k < from ? "" : listed_below(p->modules[p->calls[k].scope].path, s->calls),
+                const char *number = listed_below(p->modules[p->calls[k].scope].path, s->calls),
                            *next = k < end ? listed_below(p->modules[p->calls[k + 1].scope].path, s->calls) : NULL;
-                if (!number || (next && atoi(next) == atoi(number) && *number) || until[slot] >= last)
+                if (!number || (next && atoi(next) == atoi(number)) || until[slot] >= last)
                     continue;
                 until[slot] = last;
                 by[slot] = name;

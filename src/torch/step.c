@@ -315,6 +315,7 @@ static const struct loss losses[] = {
     {.name = "mse", .help = "mean squared error against a tensor like the output", .op = "mse_loss.default"},
     {.name = "l1", .help = "mean absolute error, likewise", .op = "l1_loss.default"},
     {.name = "smooth-l1", .help = "likewise, squared near zero", .op = "smooth_l1_loss.default"},
+    {.name = "huber", .help = "likewise, linear far from zero", .op = "huber_loss.default"},
     {.name = "bce", .help = "binary cross-entropy with logits", .op = "binary_cross_entropy_with_logits.default"},
     {.name = "sum", .help = "the sum of the output", .run = run_sum, .no_target = true},
     {.name = "output",

@@ -81,6 +81,7 @@ LOSSES = {
     "mse": "F.mse_loss",
     "l1": "F.l1_loss",
     "smooth-l1": "F.smooth_l1_loss",
+    "huber": "F.huber_loss",
     "bce": "F.binary_cross_entropy_with_logits",
     "sum": "lambda out, targets: out.sum()",
 }

@@ -40,6 +40,235 @@ class M(nn.Module):
         %s
         return self.o(out)
 """
+# casts in which a statement's value ends
+ENDS_CAST = """
+class P(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.p = nn.Linear(64, 64)
+    def forward(self, x):
+        h = self.p(x)
+        return h * 2
+class M(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.a, self.b = nn.Linear(64, 64), P()
+        self.c = nn.Sequential(nn.Linear(64, 64), nn.Tanh())
+        self.o = nn.Linear(64, 64)
+    def scaled(self, x):
+        return self.c(x) * 3
+    def forward(self, x):
+        h = self.a(x)
+        %s
+        return (self.o(h) * h).logsumexp(-1)
+"""
+ENDS = {
+    "module": "h = self.b(h).float()",
+    "method": "h = self.scaled(h).float()",
+    "layers": "h = self.c(h).float()",
+    "sum": "h = (h * 2 + self.c(h)).float()",
+    "slice": "h = h[..., :-1, :].float()",
+    "contiguous": "h = h[:, 1:].contiguous().to(torch.float32)",
+    "split": "q, k = h.chunk(2, -1)\n        h = self.b(torch.cat([k, q], -1)).float()",
+}
+# rounds that add to a number and bind lists of lists anew, before which a sum is None
+VOCODER = """
+class D(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.layers = nn.ModuleList([nn.Conv1d(4, 16, 3, padding=1), nn.Conv1d(16, 16, 3)])
+        self.post = nn.Conv1d(16, 1, 3)
+    def forward(self, x):
+        seen = []
+        for l in self.layers:
+            x = F.leaky_relu(l(x), 0.1)
+            seen.append(x)
+        x = self.post(x)
+        seen.append(x)
+        return torch.flatten(x, 1, -1), seen
+class M(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.ups = nn.ModuleList([nn.Conv1d(4, 4, 3, padding=1) for _ in range(2)])
+        self.blocks = nn.ModuleList([nn.Conv1d(4, 4, k, padding=k // 2) for k in (3, 5, 3, 5)])
+        self.first, self.second = nn.ModuleList([D() for _ in range(3)]), nn.ModuleList([D() for _ in range(2)])
+    def forward(self, x, real):
+        for i in range(2):
+            x = F.leaky_relu(x, 0.1)
+            x = self.ups[i](x)
+            xs = None
+            for j in range(2):
+                if xs is None:
+                    xs = self.blocks[i * 2 + j](x)
+                else:
+                    xs += self.blocks[i * 2 + j](x)
+            x = xs / 2
+        matching, score = 0, 0
+        for d in self.first:
+            (_, fr), (out, fg) = d(real), d(x)
+            matching += sum(torch.mean(torch.abs(r - q)) for r, q in zip(fr, fg))
+            score += torch.mean((1 - out) ** 2)
+        for d in self.second:
+            (_, fr), (out, fg) = d(real), d(x)
+            matching += sum(torch.mean(torch.abs(r - q)) for r, q in zip(fr, fg))
+            score += torch.mean((1 - out) ** 2)
+        return matching + score
+"""
+# a name that is a tensor and then a list again
+RELISTED = """
+class M(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.low = nn.ModuleList([nn.Linear(64, 64) for _ in range(3)])
+        self.gates = nn.ModuleList([nn.Linear(64, 1) for _ in range(3)])
+    def forward(self, x):
+        first = x
+        for _ in range(3):
+            outs, gates = [], []
+            for low, gate in zip(self.low, self.gates):
+                gates.append(gate(x))
+                h = torch.tanh(low(x))
+                outs.append(first * h)
+            outs = torch.stack(outs, 3)
+            gates = torch.stack(gates, 2)
+            more = torch.matmul(outs, gates.softmax(2)).squeeze(-1)
+            x = more + x
+        return x
+"""
+# skips that a loop takes from a list, which a line before its head leaves open how
+ZIPPED = """
+class H(nn.Module):
+    def forward(self, x):
+        return x * 0.5
+class M(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.encoders = nn.ModuleList([nn.Sequential(nn.Linear(64, 64), H()) for _ in range(3)])
+        self.downs = nn.ModuleList([H() for _ in range(3)])
+        self.middle = nn.Linear(64, 64)
+        self.decoders = nn.ModuleList([nn.Linear(64, 64) for _ in range(3)])
+        self.ups = nn.ModuleList([nn.Linear(64, 64) for _ in range(3)])
+    def forward(self, x):
+        skips = []
+        for encoder, down in zip(self.encoders, self.downs):
+            x = encoder(x)
+            skips.append(x)
+            x = down(x)
+
+        x = self.middle(x)
+
+        for decoder, up, skip in zip(self.decoders, self.ups, skips[::-1]):
+            x = up(x)
+            x = x + skip
+            x = decoder(x)
+        return x
+"""
+# norms that are frozen read what lines before bound: convolutions that the exporter merges with them
+BOUND_BEFORE = """
+class R(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.conv0, self.bn0 = nn.Conv2d(8, 8, 3, padding=1, bias=False), nn.BatchNorm2d(8)
+        self.conv1, self.bn1 = nn.Conv2d(8, 8, 3, padding=1, bias=False), nn.BatchNorm2d(8)
+    def forward(self, x):
+        y = self.conv0(x)
+        h = F.relu(self.bn0(y), inplace=True)
+        z = self.conv1(h)
+        o = self.bn1(z)
+        return torch.tanh(o) + x
+class M(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.trunk, self.norm, self.fc = nn.ModuleList([R(), R()]), nn.BatchNorm2d(8), nn.Linear(8, 10)
+        for p in self.trunk.parameters():
+            p.requires_grad = False
+    def train(self, mode=True):
+        super().train(mode)
+        self.trunk.eval()
+        return self
+    def forward(self, x):
+        x = self.trunk[0](x)
+        x = self.trunk[1](x)
+        x = self.norm(x)
+        return self.fc(x.mean((2, 3)))
+"""
+# an expert's second bias, of zeros that the exporter merged with another layer's
+EXPERTS = """
+class E(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.w1, self.b1 = nn.Parameter(torch.randn(8, 64, 128)), nn.Parameter(torch.randn(8, 1, 128))
+        self.w2, self.b2 = nn.Parameter(torch.randn(8, 128, 64)), nn.Parameter(torch.zeros(8, 1, 64))
+    def forward(self, x):
+        h = torch.baddbmm(self.b1, x, self.w1)
+        h = F.relu(h)
+        return torch.baddbmm(self.b2, h, self.w2)
+class M(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.first, self.second = E(), E()
+    def forward(self, x):
+        x = x.transpose(0, 1).contiguous()
+        x = x + self.first(x)
+        x = x + self.second(x)
+        return x.sum(0)
+"""
+# a margin for each class, and the class of the same indices
+MARGINS = """
+class M(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.a, self.weight = nn.Linear(64, 64), nn.Parameter(torch.randn(100, 64))
+        self.register_buffer("margins", torch.linspace(0.1, 0.5, 100))
+    def forward(self, x, y):
+        h = self.a(x)
+        cosine = F.linear(F.normalize(h), self.weight)
+        ms = self.margins[y].unsqueeze(1)
+        sine = torch.sqrt((1.0 - cosine * cosine).clamp(0, 1))
+        phi = cosine * torch.cos(ms) - sine * torch.sin(ms)
+        hot = (y.unsqueeze(-1) == torch.arange(100, device=y.device)).float()
+        out = hot * phi + (1.0 - hot) * cosine
+        return F.cross_entropy(out * 30, y)
+"""
+# rounds in a method, each of which hands a state to the next
+UNROLLED = """
+class C(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.x2h, self.h2h = nn.Linear(64, 64), nn.Linear(64, 64)
+    def forward(self, x, h):
+        z = torch.sigmoid(self.x2h(x) + self.h2h(h))
+        return x + z * (h - x)
+class M(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.cell = C()
+    def unroll(self, cell, x):
+        h = torch.zeros_like(x[:, 0])
+        for t in range(4):
+            h = cell(x[:, t], h)
+        return h
+    def forward(self, x):
+        out = self.unroll(self.cell, x)
+        return out * 2
+"""
+# every layer's state, which a configuration asks for
+STATES_ASKED = """
+import transformers
+class M(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.bert = transformers.RobertaModel(transformers.RobertaConfig(
+            vocab_size=200, hidden_size=64, num_hidden_layers=4, num_attention_heads=4, intermediate_size=128,
+            max_position_embeddings=64, type_vocab_size=1, pad_token_id=None, attn_implementation="eager",
+            output_hidden_states=True), add_pooling_layer=False)
+        self.o = nn.Linear(128, 2)
+    def forward(self, ids):
+        out = self.bert(ids, position_ids=ids)
+        hs = out.hidden_states
+        h = torch.cat((hs[-1], hs[-3]), dim=-1)
+        return self.o(h)
+"""
 CASTS = {  # what forward does with h
     "cast_method": "return self.b(torch.relu(h.float().exp()))",
     "cast_softmax": "p = F.softmax(h.float(), dim=-1).to(h.dtype)\n        return self.b(p)",
@@ -1702,6 +1931,7 @@ HALF = entry(X.replace("64)", "64, dtype=torch.bfloat16)"), "ids(b, 8)", CLASSES
 SERIES = '{"x": torch.rand(b, 16, 64), "y": torch.rand(b, 16, 64)}'
 IDS = '{"idx": ids(b, 16), "targets": ids(b, 16)}'
 FIELD = '{"idx": torch.zeros(b, 4, dtype=torch.long)}'
+SMALL_IMAGE = '{"x": torch.rand(b, 8, 16, 16)}'
 RATED = '{"x": torch.rand(b, 8, 64), "y": torch.rand(b, 8, 64)}'
 PAIR = '{"x": torch.rand(b, 64), "y": torch.rand(b, 64)}'
 IMAGE, FLAT = '{"x": torch.rand(b, 3, 32, 32)}', '{"x": torch.rand(b, 96)}'
@@ -2326,6 +2556,11 @@ CASES = {  # name: (classes, entry, entry of the step where it is another, optio
             ("undropped_teacher", TEACHER % UNDROPPED, X, ("fp32",)),
             ("normed_teacher", TEACHER % (NORMED % 8192), X, ("fp32",)),
             ("normed_constant", TEACHER % (NORMED % 64), X, ("fp32",)),
+            ("relisted", RELISTED, X, steps.PRECISIONS),
+            ("zipped", ZIPPED, X, steps.PRECISIONS),
+            ("experts", EXPERTS, X, steps.PRECISIONS),
+            ("unrolled", UNROLLED, X, steps.PRECISIONS),
+            *((f"ends_cast_{n}", ENDS_CAST % how, X, steps.PRECISIONS) for n, how in ENDS.items()),
             ("joined_keys", JOINED_KEYS, '{"x": torch.rand(4, 8, 64)}', steps.PRECISIONS),
         )
     },
@@ -2336,6 +2571,28 @@ CASES = {  # name: (classes, entry, entry of the step where it is another, optio
         ["--loss=sum", "--freeze=teacher.*"],
         steps.PRECISIONS,
     ),
+    "vocoder": (
+        VOCODER,
+        entry('{"x": torch.rand(b, 4, 256), "real": torch.rand(b, 4, 256)}', "None", "out"),
+        None,
+        ["--loss=output"],
+        ("fp32",),
+    ),
+    "bound_before": (
+        BOUND_BEFORE,
+        entry(SMALL_IMAGE, "None", "out.sum()"),
+        None,
+        ["--loss=sum", "--freeze=trunk.*"],
+        ("fp32",),
+    ),
+    "margins": (
+        MARGINS,
+        entry('{"x": torch.rand(b, 64), "y": ids(b, 1)[:, 0]}', "None", "out"),
+        None,
+        ["--loss=output"],
+        steps.PRECISIONS,
+    ),
+    "states_asked": (STATES_ASKED, entry('{"ids": ids(b, 32)}', "None", "out.sum()"), None, ["--loss=sum"], ("amp-bf16",)),
     "weighed": (WEIGHED, entry(RATED, "None", "out"), None, ["--loss=output"], steps.PRECISIONS),
     "scored": (SCORED, entry(RATED, "None", "out"), None, ["--loss=output"], steps.PRECISIONS),
     "forward_direct": (DIRECT, ROWS, None, [], steps.PRECISIONS),
