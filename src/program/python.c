@@ -3165,6 +3165,23 @@ segment_of(const struct tracer *t, const struct segments *of, int level, int k)
     return at < of->last ? at : of->last;
 }
 
+/* Whether "self.step, x" is a method of the module in whose function the line at that level stands, which has no module
+ * of that name. */
+static bool
+is_method(const struct tracer *t, const struct stack *s, int level, const char *arg)
+{
+    static const char self[] = "self.";
+    const char *around = level ? s->at[level - 1].calls : "", *name = arg + strlen(self);
+    const size_t len = strlen(around), dot = len > 0, n = strncmp(arg, self, strlen(self)) == 0 ? python_name(name) : 0;
+    bool has = !n || name[n] != ',';
+    for (int i = 0; i < t->p->nmodules && !has; i++) {
+        const char *path = t->p->modules[i].path;
+        has = strncmp(path, around, len) == 0 && (!dot || path[len] == '.') && strlen(path) == len + dot + n &&
+              strncmp(path + len + dot, name, n) == 0;
+    }
+    return !has;
+}
+
 /* Whether call i, of a line that calls a wrapper, runs under it: where that wraps a module, no call of the line's own
  * or of another module. */
 static bool
@@ -3176,7 +3193,8 @@ under(const struct tracer *t, const struct wrapper *w, int i, int level, const c
     const char *module = path_last(s->at[level].calls);
     if (!n || arg[strlen(self) + n] != ',')
         return true;
-    return s->n > level + 1 && strncmp(module, arg + strlen(self), n) == 0 && !module[n];
+    return (s->n > level + 1 && strncmp(module, arg + strlen(self), n) == 0 && !module[n]) ||
+           is_method(t, s, level, arg);
 }
 
 /* Whether call k is of a traced graph, which has no frames, and of the module that call i's line calls there. */
@@ -3199,14 +3217,14 @@ is_under(const struct tracer *t, const struct wrapper *w, int i, int level, cons
 
 /* Whether call k is of another region than one that began with call `from`: of a loop's next round, or module. */
 static bool
-begins_region(const struct tracer *t, int level, int parts, const struct segments *of, int from, int k)
+begins_region(const struct tracer *t, int level, int parts, const struct segments *of, const char *arg, int from, int k)
 {
     const struct spot *one = t->stacks[from].at, *other = t->stacks[k].at;
     if (!one || !other || python_is_traced(t->p->calls[k].stack))
         return false;
     if (parts == SEGMENTS)
         return segment_of(t, of, level, from) != segment_of(t, of, level, k);
-    return (is_layer(t, level, from) && same_call(t, from, k)) ||
+    return ((is_layer(t, level, from) || is_method(t, &t->stacks[from], level, arg)) && same_call(t, from, k)) ||
            (parts != ONE && strcmp(other[level].calls, one[level].calls) != 0);
 }
 
@@ -3252,7 +3270,7 @@ python_checkpoints(struct program *p, bool conditional)
         while (first > 0 && traced_under(&t, i, level, first - 1))
             first--;
         for (int k = i + 1, from = i; k <= end; k++)
-            if (k == end || begins_region(&t, level, parts, &of, from, k)) {
+            if (k == end || begins_region(&t, level, parts, &of, arg, from, k)) {
                 if (parts != SEGMENTS || segment_of(&t, &of, level, from) < of.last)
                     *PUSH(p->arena, regions, nregions, cap) = (struct region){.first = first, .end = k};
                 first = from = k;

@@ -135,6 +135,22 @@ class M(nn.Module):
             x = more + x
         return x
 """
+# rounds of a method that each are made again
+METHOD_RECOMPUTED = """
+from torch.utils.checkpoint import checkpoint
+class M(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.a, self.b, self.o = nn.Linear(64, 64), nn.Linear(64, 64), nn.Linear(64, 8)
+    def step(self, x, h):
+        z = torch.tanh(self.a(x) + self.b(h))
+        return z * torch.sigmoid(x)
+    def forward(self, x):
+        h = x[:, 0]
+        for t in range(1, 4):
+            h = checkpoint(self.step, x[:, t], h, use_reentrant=False)
+        return self.o(h)
+"""
 # skips that a loop takes from a list, which a line before its head leaves open how
 ZIPPED = """
 class H(nn.Module):
@@ -2556,6 +2572,7 @@ CASES = {  # name: (classes, entry, entry of the step where it is another, optio
             ("undropped_teacher", TEACHER % UNDROPPED, X, ("fp32",)),
             ("normed_teacher", TEACHER % (NORMED % 8192), X, ("fp32",)),
             ("normed_constant", TEACHER % (NORMED % 64), X, ("fp32",)),
+            ("recomputed_method", METHOD_RECOMPUTED, X, ("fp32",)),
             ("relisted", RELISTED, X, steps.PRECISIONS),
             ("zipped", ZIPPED, X, steps.PRECISIONS),
             ("experts", EXPERTS, X, steps.PRECISIONS),
