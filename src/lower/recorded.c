@@ -345,7 +345,7 @@ goes_on(const struct dynamo *d, const struct group *g, const struct node *user, 
                       (op && op->writes == WRITES_PART));
 }
 
-/* Whether the call adds a total to a variable, "x += sum(ys)", and no term to it: it reads another sum of the line's. */
+/* Whether the call adds a total to a variable, "x += sum(ys)", and no term to it: it reads another sum of the line. */
 static bool
 adds_total(const struct dynamo *d, const struct group *g)
 {

@@ -4,8 +4,8 @@
  * In fp32 such a cast leaves no node, and no line of the module says that what it reads is a copy. The line that calls
  * it does; of a function that is no module's forward, whose calls stand on that line, too. Which tensor the argument
  * is, these calls tell by what they read that none of them made: it is that, where the line casts one and there is one;
- * each is, where it casts all; else the name tells. A statement whose value ends in such a cast, "y = self.net(x).float()",
- * makes of its calls' results the one that is read behind them in fp32.
+ * each is, where it casts all; else the name tells. A statement whose value ends in such a cast, as in
+ * "y = self.net(x).float()", makes of its calls' results the one that is read behind them in fp32.
  */
 #include "program/program.h"
 #include "program/stack.h"

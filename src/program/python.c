@@ -3193,8 +3193,10 @@ under(const struct tracer *t, const struct wrapper *w, int i, int level, const c
     const char *module = path_last(s->at[level].calls);
     if (!n || arg[strlen(self) + n] != ',')
         return true;
-    return (s->n > level + 1 && strncmp(module, arg + strlen(self), n) == 0 && !module[n]) ||
-           is_method(t, s, level, arg);
+    if (s->n > level + 1 && strncmp(module, arg + strlen(self), n) == 0 && !module[n])
+        return true;
+    const bool written = s->n == level + 1 && python_writes(s->at[level].src->text, t->p->calls[i].target);
+    return !written && is_method(t, s, level, arg);
 }
 
 /* Whether call k is of a traced graph, which has no frames, and of the module that call i's line calls there. */
