@@ -211,8 +211,8 @@ params_named(const struct dynamo *d, const struct arg *args, int nargs, struct p
     return n;
 }
 
-/* The parameter has the sizes of a constant that the group reads under a name that none of its arguments has, of numbers
- * or indices: of as many such arguments before it the next one; first: of all the first. */
+/* The parameter has the sizes of a constant that the group reads under a name that none of its arguments has, of
+ * numbers or indices: of as many such arguments before it the next one; first: of all the first. */
 static void
 sized_as_read(const struct dynamo *d, const struct group *g, const struct arg *args, int nargs, struct param *q,
               bool first, bool numbers)
@@ -887,8 +887,8 @@ largest_of_name(const struct program *p, const struct param *q)
     return named ? named : q->kind <= PARAM_FROZEN ? largest : NULL;
 }
 
-/* What it may take at most: what that does, or where it is read as many elements as are merged or folded; a vector or one
- * of another name, whose equals are one in the file and which may be trained, a gradient and two states, too. */
+/* What it may take at most: what that does, or where it is read as many elements as are merged or folded; a vector or
+ * one of another name, whose equals are one in the file and which may be trained, a gradient and two states, too. */
 static void
 sized_at_most(struct lowering *l, struct param *q, const struct param *largest, bool read)
 {

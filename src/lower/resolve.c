@@ -613,9 +613,10 @@ host_line(struct dynamo *d, const struct group *g, struct call *c)
     const size_t parent = (size_t)(path_last(c->name) - c->name);
     if (!g->path || (size_t)(path_last(g->path) - g->path) != parent || strncmp(g->path, c->name, parent) != 0)
         return;
-    const char *outer = c->stack ? fx_outer(a, c->stack) : NULL, *frame = outer ? python_inner(outer) : NULL,
-               *line = frame && !python_in_torch(outer) ? fx_line(a, outer) : "",
-               *read = *g->path ? python_calls(line, path_last(g->path)) : NULL,
+    const char *outer = c->stack ? fx_outer(a, c->stack) : NULL, *frame = outer ? python_inner(outer) : NULL;
+    if (!frame || python_in_torch(outer))
+        return;
+    const char *line = fx_line(a, outer), *read = python_calls(line, path_last(g->path)),
                *in = read ? strstr(frame, ", in ") : NULL;
     const size_t name = read ? python_name(read) : 0;
     const char *variable = name && read[name] == ')' ? arena_strn(a, read, name) : NULL;
