@@ -2492,6 +2492,22 @@ ran_early(struct dynamo *d, const struct group *g, const struct call *again)
     return setup_instead(d->l->s, ALTERNATIVE_MERGED);
 }
 
+/* Whether what is made of sizes alone ran on its maker's line, again: the reader's is behind it in its function, and no
+ * loop goes back there. */
+static bool
+ran_on_line(struct dynamo *d, const struct group *g, const struct call *made, const struct call *again)
+{
+    const struct program *p = d->l->p;
+    const struct node *reader = &d->l->g->n[g->last];
+    if (!again->op || !again->op->shaped || again->op->grad || !again->stack || !reader->stack ||
+        strcmp(again->stack, made->stack) != 0 || !python_earlier(d->l->a, made->stack, reader->stack))
+        return false;
+    bool back = false;
+    for (const struct call *c = group_maker(p, made->outs[0]) + 1; c < p->calls + p->ncalls && !back; c++)
+        back = c->stack && strcmp(c->stack, made->stack) != 0 && python_earlier(d->l->a, c->stack, made->stack);
+    return !back;
+}
+
 /* The same call again: duplicates were merged in the file, but both ran. Results of calls that return several are
  * getitem, whatever was called; was: what the file calls the one that is read, NULL unknown. */
 static int
@@ -2561,7 +2577,8 @@ lost_duplicate(struct dynamo *d, const struct group *g, const char *name, int sl
     const bool follows = operands_again(d, g, &made, &again, stack, rounds);
     ran_between(d, name, &before, &later);
     const bool other = detach_other(d, g, &again), early = !stack && !other && !counted && ran_early(d, g, &again);
-    const bool behind = early || other || next_read(&(struct call_reads){.call = &again}) < 0; /* the line behind */
+    const bool behind = early || other || (!stack && ran_on_line(d, g, &made, &again)) ||
+                        next_read(&(struct call_reads){.call = &again}) < 0; /* the line behind */
     const int first = p->ncalls, i = (int)(group_maker(p, slot) - p->calls);
     *PUSH(d->l->a, p->calls, p->ncalls, p->cap_calls) = again;
     if (stack)
