@@ -3195,7 +3195,9 @@ under(const struct tracer *t, const struct wrapper *w, int i, int level, const c
         return true;
     if (s->n > level + 1 && strncmp(module, arg + strlen(self), n) == 0 && !module[n])
         return true;
-    const bool written = s->n == level + 1 && python_writes(s->at[level].src->text, t->p->calls[i].target);
+    const char *text = s->at[level].src->text;
+    const bool written =
+        s->n == level + 1 ? python_writes(text, t->p->calls[i].target) : python_calls(text, module) != NULL;
     return !written && is_method(t, s, level, arg);
 }
 
