@@ -604,6 +604,25 @@ host_scopes(const struct dynamo *d, const struct group *g, struct call *c)
         c->scopes = arena_printf(a, "%.*s'%s'%s", (int)(at - c->scopes), c->scopes, host, at + strlen(own));
 }
 
+/* A host that ran right behind another layer of its list, in which the norm is not: its frames are that layer's. */
+static void
+host_behind(struct dynamo *d, struct call *c)
+{
+    struct arena *a = d->l->a;
+    const struct program *p = d->l->p;
+    const struct call *m = c->args[0].kind == ARG_SLOT ? group_maker(p, c->args[0].i) : NULL;
+    const char *path = m ? p->modules[m->scope].path : "", *own = arena_printf(a, "'%s'", path),
+               *inner = m && m->stack && c->stack && python_in_torch(m->stack) ? python_inner(m->stack) : NULL,
+               *at = inner && m->scopes ? strstr(m->scopes, own) : NULL;
+    const size_t parent = (size_t)(path_last(c->name) - c->name);
+    if (!at || m == c || (size_t)(path_last(path) - path) != parent || strncmp(path, c->name, parent) != 0)
+        return;
+    c->stack = arena_printf(a, "%.*s%s", (int)(inner - m->stack), m->stack, python_inner(c->stack));
+    c->scopes = arena_printf(a, "%.*s'%s'%s", (int)(at - m->scopes), m->scopes, c->name, at + strlen(own));
+    c->frames = fx_frames(a, c->stack);
+    c->location = fx_location(a, c->stack);
+}
+
 /* A norm that reads a variable, "z = self.bn(y)", leaves of its host beside it the line that binds it, which stood
  * before. */
 static void
@@ -611,8 +630,10 @@ host_line(struct dynamo *d, const struct group *g, struct call *c)
 {
     struct arena *a = d->l->a;
     const size_t parent = (size_t)(path_last(c->name) - c->name);
-    if (!g->path || (size_t)(path_last(g->path) - g->path) != parent || strncmp(g->path, c->name, parent) != 0)
+    if (!g->path || (size_t)(path_last(g->path) - g->path) != parent || strncmp(g->path, c->name, parent) != 0) {
+        host_behind(d, c);
         return;
+    }
     const char *outer = c->stack ? fx_outer(a, c->stack) : NULL, *frame = outer ? python_inner(outer) : NULL;
     if (!frame || python_in_torch(outer))
         return;

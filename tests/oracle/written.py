@@ -232,6 +232,24 @@ class M(nn.Module):
         x = self.norm(x)
         return self.fc(x.mean((2, 3)))
 """
+# a norm outside of the list whose last layer the exporter merges with it
+NORMED_OUTSIDE = """
+class G(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.mlp = nn.Sequential(nn.Linear(64, 128), nn.ReLU(), nn.Linear(128, 64))
+    def forward(self, x):
+        agg = torch.cos(x)
+        return self.mlp(x + agg)
+class M(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.a, self.conv, self.norm = nn.Linear(64, 64), G(), nn.BatchNorm1d(64)
+    def forward(self, x):
+        h = self.conv(self.a(x[:, 0]))
+        h = self.norm(h)
+        return F.relu(h)
+"""
 # an expert's second bias, of zeros that the exporter merged with another layer's
 EXPERTS = """
 class E(nn.Module):
@@ -2597,6 +2615,7 @@ CASES = {  # name: (classes, entry, entry of the step where it is another, optio
             ("normed_teacher", TEACHER % (NORMED % 8192), X, ("fp32",)),
             ("normed_constant", TEACHER % (NORMED % 64), X, ("fp32",)),
             ("recomputed_method", METHOD_RECOMPUTED, X, ("fp32",)),
+            ("normed_outside", NORMED_OUTSIDE, X, steps.PRECISIONS),
             ("begun", BEGUN, X, steps.PRECISIONS),
             ("relisted", RELISTED, X, steps.PRECISIONS),
             ("zipped", ZIPPED, X, steps.PRECISIONS),
