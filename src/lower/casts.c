@@ -487,12 +487,12 @@ casts_of_lines(struct lowering *l)
         if (done[of->slot])
             continue;
         done[of->slot] = true;
-        struct call *maker = &p->calls[of->first];
-        int at = 0;
-        for (; maker->outs[at] != of->slot; at = at + 1 < maker->nouts ? at + 1 : 0)
-            maker += at + 1 == maker->nouts;
+        struct call *maker = &p->calls[group_maker(p, of->slot) - p->calls];
         if (is_wide(maker))
             continue;
+        int at = 0;
+        while (maker->outs[at] != of->slot)
+            at++;
         struct call c = cast_of(l, of, "aten.to.dtype", of->slot, DTYPE(DT_FLOAT));
         const int narrow = c.outs[0];
         for (struct call *own = &p->calls[of->first]; own <= &p->calls[of->last]; own++)

@@ -358,8 +358,8 @@ bool python_attends(const struct program *p);
 enum holds { HOLD_LOCALS = 1, HOLD_FUNCTIONS = 2, HOLD_TRACED = 4, HOLD_WEIGHTS = 8, HOLD_LISTS = 16 };
 /* Per slot the last call during which a name of the traced program holds its tensor; -1 none. most: of these the most
  * that they can hold, where no stack tells, in functions other than forward, in what was traced without its lines, in
- * tuples that attention returns. by: the name that holds it, NULL none. What is so for any most p keeps for the next
- * time. */
+ * tuples that attention returns, in lists that loops go through. by: the name that holds it, NULL none. What is so for
+ * any most p keeps for the next time. */
 int *python_holds(struct program *p, unsigned most, const char ***by);
 /* Whether all that it reads is the same in both. */
 bool python_holds_alike(const struct program *p, const struct program *q);

@@ -2751,13 +2751,13 @@ last_layers(const struct program *p, const char *module, int first, int end, int
     return list;
 }
 
-/* Whether the call is the last one of a layer of the module's: its number; NULL it is not. */
-static const char *
+/* Whether the call is the last one of a layer of the module's. */
+static bool
 ends_layer(const struct program *p, const char *module, int k, int end)
 {
     const char *number = listed_below(p->modules[p->calls[k].scope].path, module),
                *next = k < end ? listed_below(p->modules[p->calls[k + 1].scope].path, module) : NULL;
-    return number && !(next && atoi(next) == atoi(number)) ? number : NULL;
+    return number && !(next && atoi(next) == atoi(number));
 }
 
 /* Whether the function that called a module of Transformers, which ran from `first` to `end`, reads what two of its
@@ -2809,9 +2809,7 @@ hold_states(struct tracer *t, int *until, const char **by)
             }
             for (int k = from; k <= end; k++) {
                 slot = p->calls[k].outs[0];
-                const char *number = listed_below(p->modules[p->calls[k].scope].path, s->calls),
-                           *next = k < end ? listed_below(p->modules[p->calls[k + 1].scope].path, s->calls) : NULL;
-                if (!number || (next && atoi(next) == atoi(number)) || until[slot] >= last)
+                if (!ends_layer(p, s->calls, k, end) || until[slot] >= last)
                     continue;
                 until[slot] = last;
                 by[slot] = name;
