@@ -77,7 +77,7 @@ lower_split(struct dynamo *d, int at)
     const int made = from->producer < 0 ? -1 : d->group_of[from->producer];
     int slot = l->slot_of[n->in[0]];
     if (made >= 0)
-        slot = resolve_last(d, &d->groups[made], resolve_copied(d, &d->groups[made], slot), true);
+        slot = resolve_last(d, &d->groups[made], clones_copied(d, &d->groups[made], slot), true);
     struct call *c = split_call(l, n, slot, axis);
     for (int i = 0; i < n->nout; i++) {
         if (n->out[i] < 0)
@@ -132,7 +132,7 @@ static bool
 is_numbers(const struct program *p, const struct arg *arg)
 {
     static const char numbers[] = "arange";
-    const struct call *c = arg->kind == ARG_SLOT ? resolve_viewed(p, group_maker(p, arg->i)) : NULL;
+    const struct call *c = arg->kind == ARG_SLOT ? left_viewed(p, group_maker(p, arg->i)) : NULL;
     const bool folded = c && target_is(c->target, TARGET_FOLDED);
     return c && target_named(folded ? arena_printf(p->arena, "aten.%s", c->args[0].s) : c->target, numbers);
 }
@@ -207,7 +207,7 @@ lower_lost_outputs(struct dynamo *d)
         struct group reader = d->groups[at]; /* the model returns it */
         reader.target = reader.path = "";
         reader.aim = NULL;
-        slot = resolve_clone(d, &reader, out, false);
+        slot = clones_resolve(d, &reader, out, false);
         struct call *c = &l->p->calls[l->p->ncalls - 1];
         if (l->p->ncalls > before)
             lower_sizes(l, &l->g->t[out], &c->rank, &c->size);

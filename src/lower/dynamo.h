@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* dynamo.h - a recorded program being lowered, shared by dynamo.c and what it is made of: fx.c, spelled.c, group.c,
- * params.c, computed.c, resolve.c, arithmetic.c, casts.c, adapters.c, copies.c, recorded.c, pieces.c. */
+ * params.c, computed.c, resolve.c, left.c, clones.c, again.c, arithmetic.c, casts.c, adapters.c, copies.c, recorded.c,
+ * pieces.c. */
 #ifndef DYNAMO_H
 #define DYNAMO_H
 
@@ -206,6 +207,13 @@ fx_line_at(const struct dynamo *d, int node) /* the same of a node */
     return fx_record(d->l, node)->traced->line;
 }
 const char **fx_frames(struct arena *a, const char *stack);
+int fx_count_frames(const char *stack);
+/* The line of the maker's stack in the reader's innermost frame. */
+const char *fx_line_in_frame(struct arena *a, const char *maker, const char *reader);
+/* The length of a traced name without its number, and that: "_to_copy_2"; 0 it has none. */
+size_t fx_number(const char *name, int *number);
+/* The traced name of that root and number: "add" of 0. */
+const char *fx_nth(struct arena *a, const char *name, size_t root, int number);
 const char *fx_named(struct arena *a, const char **args); /* "add_1" of "%add_1", from there on; NULL no more */
 bool fx_names(const char *args, const char *name);        /* whether that name is among them; args NULL: none are */
 /* Arguments in the order of op's row; names stay text. How many of out[MAX_ARGS]. */
@@ -237,6 +245,19 @@ const struct aten *spelled_row(const char *target); /* of a recorded call; NULL 
 void spelled_read(struct aim *aim, const char *target);
 /* Whether the traced program gives such a name to results of this target. */
 bool spelled_after(const char *name, const char *target);
+/* Calls that leave nothing in a file: complex numbers are pairs there, gradients do not exist, and what is joined
+ * alone is itself. */
+struct traceless {
+    const char *stem, *target;
+    bool list;     /* takes a list of tensors */
+    unsigned last; /* its name, which is this word, may be lost with what read it */
+};
+enum { TRACELESS_PAIRS, TRACELESS_COMPLEX, TRACELESS_DETACH, TRACELESS_CAT, NTRACELESS };
+extern const struct traceless traceless[NTRACELESS];
+/* The row of a name; NULL none. */
+const struct traceless *spelled_traceless(const char *name);
+/* Whether such a call may be lost with what read it, at the end of its statement. */
+bool spelled_ends_statement(const char *target);
 #define REFLECTED "aten.rsub.Scalar" /* of a number minus a tensor, which the file has as aten.sub.Tensor */
 
 /* ---- group.c: the nodes of one recorded call --------------------------------------------------------------------- */
@@ -257,8 +278,6 @@ struct call *group_placed(struct lowering *l, const struct node *n, const char *
                           const char *target, int nargs);
 /* A call in its place. */
 struct call *group_call(struct dynamo *d, const struct group *g, const char *target, int nargs);
-/* What a dropout made of it that left nothing but a gap in the numbers of a Sequential. */
-int resolve_dropped(struct dynamo *d, const struct group *g, int slot);
 /* The calls from `from` on run before call `at`. */
 void group_move(struct dynamo *d, int from, int at);
 void group_define(struct dynamo *d, const struct group *g, int tensor, int slot);
@@ -391,52 +410,107 @@ struct param *computed_unread_weight(struct dynamo *d, const struct group *g, co
 void resolve_known(struct dynamo *d, struct arg *a, int *missing);
 void resolve_arg(struct dynamo *d, const struct group *g, struct arg *a, int position, int *spare, int nspare,
                  int *used);
-bool resolve_drops(struct dynamo *d, const struct group *g, int tensor);
-int resolve_clone(struct dynamo *d, const struct group *g, int tensor, bool copied); /* copied: by contiguous() */
-/* What a call whose own text went, behind that group, reads of a slot: "x.permute(0, 3, 1, 2).contiguous()" before it
- * was copied by that line, or by a function, as the numbers of clones tell. */
-int resolve_copied(struct dynamo *d, const struct group *g, int slot);
-/* What the convolution made that took in a batch norm, by the norm's first parameter or buffer that has a name; -1 not
- * known. */
-int resolve_host(struct dynamo *d, const struct group *g, const char *norm);
-/* Whether the group reads what its producer, a node, turned and nothing has copied since. */
-bool resolve_turned(const struct dynamo *d, const struct group *g, int from);
 /* A view of a tensor that left no node: of that target, whose arguments are the result's sizes. */
 int resolve_view(struct dynamo *d, const struct group *g, const char *target, int nargs, int tensor);
-bool resolve_picks(const char *target); /* whether lines write it as a subscript */
-/* The call that made what that one, a view, shows; NULL none. */
-const struct call *resolve_viewed(const struct program *p, const struct call *c);
-/* The last call made, as one of the line that made what it reads, right behind that. */
-struct call *resolve_behind(struct dynamo *d, const struct call *maker, const char *stack);
 
 /* The module keeps what the call makes of its parameter, the first argument, as an attribute until its next call. */
 void resolve_kept(struct dynamo *d, struct call *c);
-/* The first two modules on the way to each path that are not the same. False: one of them is around the other. */
-bool resolve_modules_part(struct arena *a, const char *one, const char *other, const char **module, const char **again);
 
-/* What adding 0 or multiplying by 1 made of a slot, or the first of two that bound, which the exporter's optimizer
- * dropped; a doubt and the slot where that call is another one. */
-int resolve_identity(struct dynamo *d, const struct group *g, const char *name, int slot);
 /* What was written behind detach(), all of it: who reads that by its name, without a detach() of its own, reads what
  * was detached, which is the same memory and has its gradient still. The slot of that; else the slot itself. */
 int resolve_written(const struct dynamo *d, int slot);
 /* The slot of an output that the group made, under the name of a call behind it that left no node. */
 int resolve_returned(struct dynamo *d, const struct group *g, const char *name, int tensor);
-/* How many calls of a name's root right behind that one no text of the file has, as the next one's number tells; -1
- * there is no next one. */
-int resolve_left_behind(struct dynamo *d, const char *name);
-/* What changes no number was left out, as a sum of one element is; but PyTorch makes a tensor: a doubt. */
-void resolve_left_out(struct dynamo *d, const struct group *g, const char *name);
 /* The slot of an output that the exporter merged with what the group's call made on its way, by a call of its own; -1
  * where that isn't known. */
 int resolve_output(struct dynamo *d, const struct group *g, int tensor);
-/* The slot of a tensor that another statement made and that the group reads under that name; of the same call again,
- * where the group's line writes it, too, and no group of that line is it: the exporter merged the two, and views behind
- * it. */
-int resolve_again(struct dynamo *d, const struct group *g, const char *name, int tensor);
 /* What a call that left nothing makes of the group's result at the end of its statement, or before what takes it apart
  * there; else the slot itself. */
 int resolve_last(struct dynamo *d, const struct group *g, int slot, bool parted);
+
+/* ---- left.c: what the optimizer left out ------------------------------------------------------------------------- */
+
+bool left_picks(const char *target); /* whether lines write it as a subscript */
+/* The call that made what that one, a view, shows; NULL none. */
+const struct call *left_viewed(const struct program *p, const struct call *c);
+/* The last call made, as one of the line that made what it reads, right behind that. */
+struct call *left_after_maker(struct dynamo *d, const struct call *maker, const char *stack);
+/* What adding 0 or multiplying by 1 made of a slot, or the first of two that bound, which the exporter's optimizer
+ * dropped; a doubt and the slot where that call is another one. */
+int left_identity(struct dynamo *d, const struct group *g, const char *name, int slot);
+/* How many calls of a name's root right behind that one no text of the file has, as the next one's number tells; -1
+ * there is no next one. */
+int left_behind(struct dynamo *d, const char *name);
+/* What changes no number was left out, as a sum of one element is; but PyTorch makes a tensor: a doubt. */
+void left_out(struct dynamo *d, const struct group *g, const char *name);
+/* The last call, which reads that slot, is of a line of its own, which calls it by that name; seen: or stays where it
+ * is, where no line does. */
+void left_put_on_line(struct dynamo *d, const struct group *g, int slot, const char *stem, bool seen);
+/* The node that makes tensor t, an interior value of another group of the same operator; -1. */
+int left_inside(const struct dynamo *d, const struct group *g, int t);
+/* The parameter that the file merged with this one: unread, of the same name in the group's module, in one of the same
+ * name beside a module around that, of a vector in one beside this one's, or another of the same module; spread: what
+ * was merged repeats it for the batch, as tokens of classes are. */
+struct param *left_merged_param(struct dynamo *d, const struct group *g, int slot, bool spread);
+/* States that merged calls run where they are read. */
+void left_assume_merged(struct program *p);
+/* A learned number of the group's line that was 1 or 0 when the file was written: what is multiplied with it, or added
+ * to it, was left alone. NULL none. */
+struct param *left_learned(struct dynamo *d, const struct group *g, const char *name);
+/* A view that was written in place is made anew for each of its readers, with the line of the write: it is one
+ * tensor. */
+bool left_for_reader(const struct program *p, const struct call *c);
+/* Whether the reader's line is of the function that called the maker, and is another line. */
+bool left_read_beside(struct arena *a, const char *maker, const char *reader);
+
+/* ---- clones.c: what left a clone, or nothing --------------------------------------------------------------------- */
+
+/* Whether a dropout lies between who made the tensor and the group. */
+bool clones_drops(struct dynamo *d, const struct group *g, int tensor);
+/* The slot of a tensor after what left no more than a clone before the group reads it; copied: by contiguous(). */
+int clones_resolve(struct dynamo *d, const struct group *g, int tensor, bool copied);
+/* What a call whose own text went, behind that group, reads of a slot: "x.permute(0, 3, 1, 2).contiguous()" before it
+ * was copied by that line, or by a function, as the numbers of clones tell. */
+int clones_copied(struct dynamo *d, const struct group *g, int slot);
+/* What the convolution made that took in a batch norm, by the norm's first parameter or buffer that has a name; -1 not
+ * known. */
+int clones_host(struct dynamo *d, const struct group *g, const char *norm);
+/* Whether the group reads what its producer, a node, turned and nothing has copied since. */
+bool clones_turned(const struct dynamo *d, const struct group *g, int from);
+/* What a dropout made of it that left nothing but a gap in the numbers of a Sequential. */
+int clones_dropped(struct dynamo *d, const struct group *g, int slot);
+/* Whether modules of that class call no others. */
+bool clones_is_leaf(const char *type);
+/* Of a call in a module of that class the stack that ends with the line of the model: a module that calls no others has
+ * one more frame. */
+const char *clones_own_stack(struct arena *a, const char *type, const char *stack);
+/* F.pad, which the exporter's optimizer moved into the convolution behind it: what the node pads beyond the padding of
+ * the call itself, if that is known. Source: onnxscript/rewriter/rules/common/_fuse_pad_into_conv.py. The slot of the
+ * padded input, or of the input where nothing was moved. */
+int clones_pad(struct dynamo *d, const struct group *g, int input);
+/* The first two modules on the way to each path that are not the same. False: one of them is around the other. */
+bool clones_modules_part(struct arena *a, const char *one, const char *other, const char **module, const char **again);
+
+/* ---- again.c: calls that were merged with equal ones ------------------------------------------------------------- */
+
+/* The slot of what a call made of another that leaves nothing in a file; that slot where the name is of none. */
+int again_traceless(struct dynamo *d, const struct group *g, const char *name, int slot);
+/* The slot of a tensor that another statement made and that the group reads under that name; of the same call again,
+ * where the group's line writes it, too, and no group of that line is it: the exporter merged the two, and views behind
+ * it. */
+int again_resolve(struct dynamo *d, const struct group *g, const char *name, int tensor);
+/* What an equal call was given through a node of its own, where each has another: "zeros_like(x).index_add(y)". */
+int again_operand(struct dynamo *d, const struct group *g, const char *name);
+/* What a call that runs again on a line reads: made again, too, where that writes it more often than it was called,
+ * in all rounds of a loop; where it is a subscript of what was one expression; where a function that both lines call
+ * made it; or where a round of a loop runs its line before the call's. */
+int again_read(struct dynamo *d, const struct group *g, const struct call *reader, const char *stack, bool rounds,
+               int slot);
+/* What a line made in another module of the reader's class, in the reader's own, which ran it, too. */
+int again_made_here(struct dynamo *d, const struct group *g, int slot);
+/* The same call again: duplicates were merged in the file, but both ran. Results of calls that return several are
+ * getitem, whatever was called; was: what the file calls the one that is read, NULL unknown. */
+int again_duplicate(struct dynamo *d, const struct group *g, const char *name, int slot, const char *was);
 
 /* ---- arithmetic.c: operators that the exporter wrote as their arithmetic ----------------------------------------- */
 

@@ -479,3 +479,41 @@ fx_group_args(struct lowering *l, const struct aten *op, const struct group *g, 
     given->doubted = l->g->ndoubts > doubts; /* each program has it */
     return in_order(l->a, op, given, true, out);
 }
+
+int
+fx_count_frames(const char *stack)
+{
+    int n = 0;
+    for (const char *p = stack; p && (p = python_frame(p)); p++)
+        n++;
+    return n;
+}
+
+const char *
+fx_line_in_frame(struct arena *a, const char *maker, const char *reader)
+{
+    const char *p = maker;
+    int frames = fx_count_frames(reader);
+    for (int i = 0; p && i < frames; i++)
+        p = python_frame(p + (i > 0));
+    const char *text = p ? strchr(p, '\n') : NULL;
+    return text ? arena_strn(a, text + 1 + strspn(text + 1, " "), strcspn(text + 1 + strspn(text + 1, " "), "\n")) : "";
+}
+
+size_t
+fx_number(const char *name, int *number)
+{
+    size_t n = strlen(name), root = n;
+    uint64_t digits = 0, tens = 1;
+    for (; root && name[root - 1] >= '0' && name[root - 1] <= '9'; tens *= 10)
+        digits += tens * (uint64_t)(name[--root] - '0');
+    const bool has = root && root < n && name[root - 1] == '_';
+    *number = has ? (int)digits : 0;
+    return has ? root - 1 : n;
+}
+
+const char *
+fx_nth(struct arena *a, const char *name, size_t root, int number)
+{
+    return number ? arena_printf(a, "%.*s_%d", (int)root, name, number) : arena_strn(a, name, root);
+}

@@ -577,7 +577,7 @@ copy_between(struct dynamo *d, const struct group *g, int rank, int *order)
     const struct node *n = &l->g->n[g->last];
     const char *line = fx_line_at(d, g->last);
     bool contiguous = strstr(line, ".contiguous(") != NULL;
-    int copy = resolve_clone(d, g, in, contiguous);
+    int copy = clones_resolve(d, g, in, contiguous);
     if (!contiguous && !strstr(line, ".clone(") && !strstr(line, "drop"))
         graph_doubt(
             l->g, n->name, n->op, NULL,
@@ -604,14 +604,14 @@ merged(struct dynamo *d, const struct group *g, int out)
     const char *name = g->args + strspn(g->args, "%");
     name = arena_strn(l->a, name, python_name(name));
     if (ends_with(spelled_stem(l->a, name), "_copy"))
-        resolve_left_out(d, g, name);
+        left_out(d, g, name);
     for (int i = 0; permutes && i < rank; i++)
         put_dim(perm ? perm->ints[i] : i, rank, &order[i]);
     bool copied =
         !permutes && strstr(n->rules, "ReshapeReshape") && (spelled(name, IS_COPY) || hides_copy(d, g, n->in[0]));
-    int read = copied                              ? resolve_clone(d, g, n->in[0], true)
+    int read = copied                              ? clones_resolve(d, g, n->in[0], true)
                : permutes && spelled(name, COPIES) ? copy_between(d, g, rank, order)
-                                                   : resolve_again(d, g, name, n->in[0]);
+                                                   : again_resolve(d, g, name, n->in[0]);
     struct call *c;
     if (permutes) {
         c = permute(d, g, read, rank, order);
@@ -779,7 +779,7 @@ split_key(struct dynamo *d, const struct group *g, struct arg *args, int n)
     c->size = size;
     args[1].i = c->outs[0];
     if (joined)
-        resolve_behind(d, &d->l->p->calls[at], d->l->p->calls[at].stack);
+        left_after_maker(d, &d->l->p->calls[at], d->l->p->calls[at].stack);
 }
 
 /* Along a dimension of a scalar PyTorch goes ways of its own, which no model takes on purpose; but a view is one. */
@@ -1355,7 +1355,7 @@ recorded_call(struct dynamo *d, struct group *g)
         bool folded = node_call(&l->g->n[g->last]) != CALL_BATCH_NORM;
         const char *norm = args[1].s ? args[1].s : args[STATISTICS].s; /* affine=False */
         if (folded && args[0].kind == ARG_SLOT && args[0].i < 0 && norm) {
-            int conv = resolve_host(d, g, norm);
+            int conv = clones_host(d, g, norm);
             if (conv >= 0) {
                 names_put(l->slots, args[0].s, conv);
                 args[0].i = conv;
@@ -1365,7 +1365,7 @@ recorded_call(struct dynamo *d, struct group *g)
     if (n == 1 && is(g, target, IS_COPY)) {
         const struct node *made = &l->g->n[g->last];
         args[n++] = BOOL(false);
-        args[n++] = BOOL(made->nin > 0 && made->in[0] >= 0 && resolve_drops(d, g, made->in[0]));
+        args[n++] = BOOL(made->nin > 0 && made->in[0] >= 0 && clones_drops(d, g, made->in[0]));
     }
     int nspare = group_inputs(d, g, args, n, spare, MAX_ARGS);
     d->body_params = 0;
@@ -1412,7 +1412,7 @@ recorded_call(struct dynamo *d, struct group *g)
         if (args[1].kind == ARG_SLOT && args[1].i == d->packed[i].weight && args[2].kind == ARG_SLOT)
             args[2].i = d->packed[i].bias;
     if (n > 0 && args[0].kind == ARG_SLOT && is(g, target, PROJECTS | CONVOLVES))
-        args[0].i = resolve_dropped(d, g, (int)args[0].i);
+        args[0].i = clones_dropped(d, g, (int)args[0].i);
     int operand = n > 0 && args[0].kind == ARG_SLOT ? (int)args[0].i : -1;
     struct place here = {.path = NULL}; /* where the call stands, when facts are asked for */
     if (operand >= 0) {

@@ -417,3 +417,28 @@ spelled_read(struct aim *aim, const char *target)
     aim->batch = spelled_statistics(target) == STATISTICS_BATCH;
     aim->trains = spelled_in_training(target, NULL, NULL);
 }
+
+const struct traceless traceless[NTRACELESS] = {
+    [TRACELESS_PAIRS] = {"view_as_real", "aten.view_as_real.default", false, 0},
+    [TRACELESS_COMPLEX] = {"view_as_complex", "aten.view_as_complex.default", false, 0},
+    [TRACELESS_DETACH] = {"detach", "aten.detach.default", false, SAYS_DETACH},
+    [TRACELESS_CAT] = {"cat", "aten.cat.default", true, 0},
+};
+
+const struct traceless *
+spelled_traceless(const char *name)
+{
+    const struct traceless *row = NULL;
+    for (int i = 0; i < NTRACELESS && !row; i++)
+        row = spelled_as(name, traceless[i].stem) ? &traceless[i] : NULL;
+    return row;
+}
+
+bool
+spelled_ends_statement(const char *target)
+{
+    bool ends = false;
+    for (int i = 0; i < NTRACELESS; i++)
+        ends |= traceless[i].last && strcmp(traceless[i].target, target) == 0;
+    return ends;
+}

@@ -587,7 +587,7 @@ unread_numbers(struct dynamo *d)
             counted[n].target = c->target;
             *at = n++;
         }
-        const int behind = seen && *seen < 0 ? resolve_left_behind(d, c->name) : 0;
+        const int behind = seen && *seen < 0 ? left_behind(d, c->name) : 0;
         left[i] = behind > 0 ? behind : 0;
         counted[*at].left += left[i];
         counted[*at].again += !seen || *seen >= 0;

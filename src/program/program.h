@@ -8,7 +8,7 @@
 #include <limits.h>
 #include <string.h>
 
-/* ---- program.c, syntax.c, stack.c, python.c ---------------------------------------------------------------------- */
+/* ---- program.c; how long names hold tensors: python.c, places.c, hidden.c, checkpoints.c ------------------------- */
 
 /* An argument of a framework call. In a program tensors are slots; while a call runs they are values. */
 struct arg {

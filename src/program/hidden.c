@@ -1,0 +1,496 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* hidden.c - what functions hold that no line shows: those that are not forward(), regions that were traced without
+ * their lines, and tuples of results.
+ */
+#include "program/tracer.h"
+
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Every how many of the calls from call i to end - 1 that are of its own line the same operators come again, as they do
+ * in a loop, whose first round may have begun before; how many they are where they don't. */
+static int
+period(struct arena *a, const struct program *p, int i, int end)
+{
+    const char **target = NEWN(a, const char *, end - i + 1), *stack = p->calls[i].stack;
+    int n = 0, every = 1;
+    for (int k = i; k < end; k++)
+        if (strcmp(p->calls[k].stack, stack) == 0)
+            target[n++] = p->calls[k].target;
+    for (int k = every; k < n; k++)
+        if (strcmp(target[k], target[k - every]) != 0)
+            k = every++;
+    return 2 * n < 3 * every ? n : every;
+}
+
+/* Whether calls i to end - 1 that are of its own line are several, none of which this writes; views apart. */
+static bool
+writes_none(const struct program *p, int i, int end, const char *line)
+{
+    int n = 0;
+    bool any = false;
+    for (int k = i; k < end && !any; k++) {
+        const char *target = p->calls[k].target;
+        const bool own = strcmp(p->calls[k].stack, p->calls[i].stack) == 0 &&
+                         !target_is(target, TARGET_VIEWS | TARGET_REORDERS | TARGET_KEEPS | TARGET_COPIES);
+        n += own;
+        any |= own && python_writes(line, target);
+    }
+    return !any && n > 1;
+}
+
+/* Behind the calls of one statement from call i on, if its line writes fewer than those: functions ran them whose names
+ * the file does not have, as it has frames of forward() alone. Libraries' lines are known better, and are no such. -1
+ * it shows all. */
+static int
+hidden_end(struct tracer *t, int i)
+{
+    const struct program *p = t->p;
+    const struct spot *s = tracer_innermost(t, &p->calls[i]);
+    const char *stack = p->calls[i].stack;
+    int end = i;
+    if (!s || s->library)
+        return -1;
+    for (size_t len = strlen(stack); end < p->ncalls && p->calls[end].stack; end++)
+        if (strncmp(p->calls[end].stack, stack, len) != 0)
+            break;
+    if (!s->src->whole || strstr(s->src->text, " for "))
+        return -1;
+    return period(t->a, p, i, end) > python_most(s->src->text) || writes_none(p, i, end, s->src->text) ? end : -1;
+}
+
+bool
+tracer_hold_hidden(struct tracer *t, const int *maker, int *until)
+{
+    const struct program *p = t->p;
+    bool any = false;
+    for (int i = 0; i < p->ncalls; i++) {
+        int end = hidden_end(t, i), slot;
+        any |= end > i;
+        for (int k = i; k < end && until; k++) {
+            const struct call *c = &p->calls[k];
+            if (strcmp(c->stack, p->calls[i].stack) != 0)
+                continue;
+            for (int o = 0; o < c->nouts; o++)
+                until[c->outs[o]] = until[c->outs[o]] < end - 1 ? end - 1 : until[c->outs[o]];
+            for (struct call_reads r = {c}; (slot = next_read(&r)) >= 0;)
+                if (maker[slot] >= i && until[slot] < end - 1)
+                    until[slot] = end - 1;
+        }
+        i = end > i ? end - 1 : i;
+    }
+    return any;
+}
+
+bool
+python_hides(const struct program *p)
+{
+    struct tracer t = tracer_new(p);
+    bool any = tracer_hold_hidden(&t, NULL, NULL);
+    arena_free(t.a);
+    return any;
+}
+
+bool *
+python_hidden(const struct program *p, struct arena *a)
+{
+    struct tracer t = tracer_new(p);
+    bool *hidden = NEWN(a, bool, p->ncalls + 1);
+    for (int i = 0; i < p->ncalls; i++) {
+        const int end = hidden_end(&t, i);
+        for (int k = i; k < end; k++)
+            hidden[k] = strcmp(p->calls[k].stack, p->calls[i].stack) == 0;
+        i = end > i ? end - 1 : i;
+    }
+    arena_free(t.a);
+    return hidden;
+}
+
+bool
+python_traced(const struct program *p)
+{
+    struct tracer t = tracer_new(p);
+    const struct spot *s = NULL;
+    for (int i = 0; i < p->ncalls && !(s && s->traced); i++)
+        s = tracer_innermost(&t, &p->calls[i]);
+    arena_free(t.a);
+    return s && s->traced;
+}
+
+/* Whether the call multiplies with a parameter, of a module that has no number for a name, as those of a Sequential;
+ * of: the parameter of each slot. */
+static bool
+multiplies_named(const struct program *p, const struct param *const *of, const struct call *c)
+{
+    int slot;
+    for (struct call_reads r = {c}; (slot = next_read(&r)) >= 0;)
+        if (of[slot] && of[slot]->rank > 1)
+            return !isdigit((unsigned char)path_last(p->modules[of[slot]->module].path)[0]);
+    return false;
+}
+
+/* The end of the traced calls of one region that follow each other from the first, and how much of the first one's path
+ * their modules have in common: that of the module whose forward the region is in. */
+static int
+region_ends(const struct program *p, int first, size_t *common)
+{
+    size_t len, n;
+    const char *code = python_region(p->calls[first].stack, &len), *path = p->modules[p->calls[first].scope].path, *own;
+    int end = first;
+    *common = strlen(path);
+    for (; end < p->ncalls && (own = python_region(p->calls[end].stack, &n)); end++) {
+        const char *other = p->modules[p->calls[end].scope].path;
+        if (n != len || strncmp(own, code, n) != 0)
+            break;
+        while (*common && (strncmp(path, other, *common) != 0 || (other[*common] && other[*common] != '.')))
+            while (*common && path[--*common] != '.')
+                ;
+    }
+    return end;
+}
+
+/* "with torch.no_grad(): y = teacher(x)": names hold what a region hands on until the module that it is in returns. */
+static void
+hold_handed(const struct program *p, const int *read, int *until)
+{
+    struct arena *a = arena_new();
+    size_t common;
+    for (int i = 0, end; i < p->ncalls; i = end) {
+        end = i + 1;
+        if (!python_is_traced(p->calls[i].stack))
+            continue;
+        end = region_ends(p, i, &common);
+        const char *path = arena_strn(a, p->modules[p->calls[i].scope].path, common);
+        int last = end - 1;
+        while (last + 1 < p->ncalls && !p->calls[last + 1].in_loss &&
+               path_within(p->modules[p->calls[last + 1].scope].path, path))
+            last++;
+        for (int k = i; k < end; k++)
+            for (int o = 0; o < p->calls[k].nouts; o++) {
+                const int slot = p->calls[k].outs[o];
+                if (read[slot] >= end && !p->calls[read[slot]].no_grad && until[slot] < last)
+                    until[slot] = last;
+            }
+    }
+    arena_free(a);
+}
+
+void
+tracer_hold_traced(const struct program *p, int *until)
+{
+    struct arena *a = arena_new();
+    int *read = NEWN(a, int, p->nslots + 1), slot;
+    const struct param **of = program_params(p, a);
+    for (int i = 0; i < p->ncalls; i++)
+        for (struct call_reads r = {&p->calls[i]}; (slot = next_read(&r)) >= 0;)
+            read[slot] = i;
+    hold_handed(p, read, until);
+    for (int i = 0; i < p->ncalls; i++) {
+        const struct call *c = &p->calls[i];
+        bool holds = multiplies_named(p, of, c) && python_is_traced(c->stack);
+        for (struct call_reads r = {c}; holds && (slot = next_read(&r)) >= 0;)
+            for (int o = 0; o < c->nouts; o++)
+                until[slot] = until[slot] < read[c->outs[o]] ? read[c->outs[o]] : until[slot];
+    }
+    arena_free(a);
+}
+
+/* Whether the first line behind call i that reads that name in the function around its innermost one takes a tensor. */
+static bool
+read_as_tensor(struct arena *a, const struct program *p, int i, const char *name)
+{
+    const char *own = p->calls[i].stack, *inner = python_inner(own), *around = NULL, *text, *at;
+    for (const char *q = own; (q = python_frame(q)) && q < inner; q++)
+        around = q;
+    const size_t n = around ? (size_t)(around - own) : 0;
+    const char *from = (at = around) ? stack_next_frame(a, &at, &text) : NULL, *to;
+    for (int k = i + 1; from && k < p->ncalls; k++) {
+        const char *other = p->calls[k].stack;
+        if (!other || strncmp(other, own, n) != 0)
+            break;
+        at = other + n;
+        if (!(to = stack_next_frame(a, &at, &text)) || !python_same_function(from, to))
+            break;
+        const struct source s = syntax_read(a, text);
+        if (strcmp(from, to) != 0 && syntax_mentions(&s, name))
+            return s.whole && syntax_takes_tensor(&s, name);
+    }
+    return false;
+}
+
+/* How many names the line binds that calls the innermost function of call i, and to what that returns, as far as it
+ * shows: 0 where it makes more of it, or another line does, as of a tensor. */
+static int
+names_given(struct arena *a, const struct program *p, int i)
+{
+    const char *line = "", *caller = "", *text = "", *stack = p->calls[i].stack;
+    while (stack_next_frame(a, &stack, &text)) {
+        caller = line;
+        line = text;
+    }
+    const struct source s = syntax_read(a, caller);
+    const bool tensor =
+        s.nbindings == 1 && s.whole && (syntax_goes_on(&s.binding[0]) || read_as_tensor(a, p, i, s.binding[0].name));
+    return tensor ? 0 : s.nbindings;
+}
+
+/* The first of two tensors that the call multiplies and that are no parameters; -1 none. */
+static int
+multiplied(const struct param *const *of, const struct call *c)
+{
+    const bool sums = target_named(c->target, "einsum") && c->nargs > 1 && c->args[1].kind == ARG_LIST;
+    const struct arg *x = sums ? c->args[1].list : c->args;
+    if (!sums && !target_is(c->target, TARGET_MULTIPLIES))
+        return -1;
+    if ((sums ? c->args[1].n : c->nargs) < 2 || x[0].kind != ARG_SLOT || x[1].kind != ARG_SLOT || of[x[0].i] ||
+        of[x[1].i])
+        return -1;
+    return (int)x[0].i;
+}
+
+/* Whether a softmax made it, with a dropout, a mask or a cast behind that. */
+static bool
+softmaxed(const struct program *p, const int *maker, int slot)
+{
+    enum { BEHIND = 3 };
+    for (int i = 0; i <= BEHIND && slot >= 0 && maker[slot] >= 0; i++) {
+        const struct call *c = &p->calls[maker[slot]];
+        if (target_named(c->target, "softmax"))
+            return true;
+        slot = next_read(&(struct call_reads){c});
+    }
+    return false;
+}
+
+/* The weights that attention multiplies there with its values, in a function that may return them: one of a library, to
+ * a line that does not show it, or another to a line of several names. -1 none. */
+static int
+attends(struct arena *a, const struct program *p, const struct param *const *of, const int *maker, int i)
+{
+    const struct call *c = &p->calls[i];
+    const int weights = c->stack ? multiplied(of, c) : -1;
+    const char *frame = weights >= 0 ? python_inner(c->stack) : NULL;
+    if (!frame || python_in_torch(c->stack))
+        return -1;
+    const int names = names_given(a, p, i);
+    const bool may = strstr(frame, "site-packages/") ? names == 1 : names > 1 && softmaxed(p, maker, weights);
+    return may ? weights : -1;
+}
+
+bool
+python_attends(const struct program *p)
+{
+    struct arena *a = arena_new();
+    const struct param **of = program_params(p, a);
+    const int *maker = program_makers(p, a);
+    bool any = false, stacks = false;
+    for (int i = 0; i < p->ncalls; i++) {
+        any |= !p->modules[p->calls[i].scope].returns_weights && attends(a, p, of, maker, i) >= 0;
+        stacks |= p->calls[i].stack != NULL;
+    }
+    const bool *dropped = stacks ? NULL : tracer_weights_dropped(p, a);
+    for (int i = 0; i < p->nslots && dropped; i++)
+        any |= dropped[i];
+    arena_free(a);
+    return any;
+}
+
+/* The last call that may hold what call i's function returns beside its result: the functions around bind it to a name
+ * that no line reads, and return it or put it in a list. */
+static int
+passed_on(const struct tracer *t, int i)
+{
+    const struct stack *s = &t->stacks[i];
+    int end = -1;
+    for (int level = s->n - 2; level >= 0 && s->at[level].src->nbindings > 1; level--) {
+        const struct spot *line = &s->at[level];
+        const char *name = line->src->binding[line->src->nbindings - 1].name;
+        if (line->src->binding[0].of != line->src->nbindings)
+            break;
+        for (int k = s->end[level + 1] + 1; k <= s->end[level]; k++)
+            if (t->stacks[k].n > level && syntax_mentions(t->stacks[k].at[level].src, name))
+                return end;
+        end = s->end[level];
+    }
+    return end;
+}
+
+/* The last call from call i on that runs below the module which the line at that level calls there. */
+static int
+called_until(const struct tracer *t, int i, int level)
+{
+    const char *module = t->stacks[i].at[level].calls;
+    const int end = t->stacks[i].end[level];
+    while (i < end && t->stacks[i + 1].n > level && strcmp(t->stacks[i + 1].at[level].calls, module) == 0)
+        i++;
+    return i;
+}
+
+/* The last call that has what call i's function returns beside its result, where callers pass it on up to the loop over
+ * a list of layers, which has it until its next layer has returned. */
+static int
+returned_until(struct tracer *t, int i)
+{
+    const struct stack *s = &t->stacks[i];
+    int until = -1;
+    bool whole = true;
+    for (int level = s->n - 2; level >= 0; level--) {
+        const struct source *line = s->at[level].src;
+        const bool listed = isdigit((unsigned char)*path_last(s->at[level].calls));
+        if (!line->nbindings)
+            continue;
+        if (listed && !whole)
+            return until;
+        const int next = listed ? called_until(t, i, level) + 1 : i;
+        const bool again = listed && next <= s->end[level] && t->stacks[next].n > level &&
+                           t->stacks[next].at[level].line == s->at[level].line;
+        const int end = again ? called_until(t, next, level)
+                              : tracer_local_end(t, i, level, line->binding[line->nbindings - 1].name);
+        until = until < end ? end : until;
+        if (listed)
+            return until;
+        whole &= line->nbindings < 2; /* else the line takes the tuple apart */
+    }
+    return until;
+}
+
+bool *
+tracer_weights_dropped(const struct program *p, struct arena *a)
+{
+    bool *weighs = NEWN(a, bool, p->nslots + 1), *dropped = NEWN(a, bool, p->nslots + 1);
+    for (int i = 0; i < p->ncalls; i++) {
+        const struct call *c = &p->calls[i];
+        weighs[c->outs[0]] |= target_is(c->target, TARGET_WEIGHS);
+        dropped[c->outs[0]] |=
+            target_is(c->target, TARGET_DROPS) && c->args[0].kind == ARG_SLOT && weighs[c->args[0].i];
+    }
+    return dropped;
+}
+
+void
+tracer_hold_returned(struct tracer *t, int *until)
+{
+    const struct param **of = program_params(t->p, t->a);
+    for (int i = 0; i < t->p->ncalls; i++) {
+        const struct call *c = &t->p->calls[i];
+        const int weights = c->stack && t->p->modules[c->scope].returns_weights ? multiplied(of, c) : -1,
+                  end = weights >= 0 && softmaxed(t->p, t->maker, weights) ? returned_until(t, i) : -1;
+        if (end >= 0 && until[weights] < end)
+            until[weights] = end;
+    }
+}
+
+void
+tracer_hold_weights(struct tracer *t, int *until)
+{
+    const struct param **of = program_params(t->p, t->a);
+    for (int i = 0; i < t->p->ncalls; i++) {
+        const struct stack *s = &t->stacks[i];
+        const int weights =
+            t->p->modules[t->p->calls[i].scope].returns_weights ? -1 : attends(t->a, t->p, of, t->maker, i);
+        if (weights < 0)
+            continue;
+        const bool library = strstr(python_inner(t->p->calls[i].stack), "site-packages/");
+        const int end = !library ? passed_on(t, i) : s->n > 2 ? s->end[s->n - 3] : -1;
+        until[weights] = until[weights] < end ? end : until[weights];
+    }
+}
+
+/* The number of a module in a list below that one, "3/output" of "encoder.layer.3.output"; NULL it is in none. */
+static const char *
+listed_below(const char *path, const char *module)
+{
+    for (const char *p = path_within(path, module) ? path + strlen(module) : ""; *p; p += strcspn(p, ".")) {
+        p += *p == '.';
+        if (*p && strspn(p, "0123456789") == strcspn(p, "."))
+            return p;
+    }
+    return NULL;
+}
+
+/* The layers of a list that run last in these calls, one after another: *from is the first of their calls. False: none
+ * does, or other modules run in between. */
+static bool
+last_layers(const struct program *p, const char *module, int first, int end, int *from)
+{
+    const char *list = NULL;
+    size_t n = 0;
+    for (int k = end; k >= first; k--) {
+        const char *path = p->modules[p->calls[k].scope].path, *number = listed_below(path, module);
+        const bool in = number && (!list || ((size_t)(number - path) == n && strncmp(path, list, n) == 0));
+        if (in && list && *from != k + 1)
+            return false;
+        if (!in)
+            continue;
+        list = path;
+        n = (size_t)(number - path);
+        *from = k;
+    }
+    return list;
+}
+
+/* Whether the call is the last one of a layer of the module's. */
+static bool
+ends_layer(const struct program *p, const char *module, int k, int end)
+{
+    const char *number = listed_below(p->modules[p->calls[k].scope].path, module),
+               *next = k < end ? listed_below(p->modules[p->calls[k + 1].scope].path, module) : NULL;
+    return number && !(next && atoi(next) == atoi(number));
+}
+
+/* Whether the function that called a module of Transformers, which ran from `first` to `end`, reads what two of its
+ * layers made: it returned what each did, as its configuration says. reader: per slot the last call that reads it. */
+static bool
+returns_states(const struct tracer *t, const int *reader, const char *module, int first, int end, int level)
+{
+    static const char library[] = "transformers.";
+    const struct program *p = t->p;
+    const char *type = NULL;
+    int n = 0;
+    for (int m = p->calls[first].scope; m > 0 && !type; m = p->modules[m].parent)
+        type = strcmp(p->modules[m].path, module) == 0 ? p->modules[m].type : NULL;
+    if (!type || strncmp(type, library, sizeof(library) - 1) != 0)
+        return false;
+    for (int k = first; k <= end && n < 2; k++) {
+        const int last = reader[p->calls[k].outs[0]];
+        n += last > end && last <= t->stacks[first].end[level] && ends_layer(p, module, k, end);
+    }
+    return n > 1;
+}
+
+void
+tracer_hold_states(struct tracer *t, int *until, const char **by)
+{
+    const struct program *p = t->p;
+    int *reader = NEWN(t->a, int, p->nslots + 1), slot;
+    for (int i = 0; i < p->ncalls; i++)
+        for (struct call_reads r = {&p->calls[i]}; (slot = next_read(&r)) >= 0;)
+            reader[slot] = i;
+    for (int i = 0; i < p->ncalls; i++)
+        for (int level = 0, from; level < t->stacks[i].n - 1; level++) {
+            const struct spot *s = &t->stacks[i].at[level];
+            const int end = t->stacks[i].end[level + 1];
+            if (!*s->calls || (i && stack_shares(&t->stacks[i - 1], level, &t->stacks[i])) ||
+                !(s->states || returns_states(t, reader, s->calls, i, end, level)) ||
+                !last_layers(p, s->calls, i, end, &from))
+                continue;
+            tracer_read_lines(t);
+            const char *name = s->src->nbindings ? arena_str(p->arena, s->src->binding[0].name) : NULL;
+            const int last =
+                name ? tracer_local_end(t, end, level, name) : tracer_line_end(t, level, end, t->stacks[i].end[level]);
+            const int input = next_read(&(struct call_reads){&p->calls[from]}),
+                      before = input < 0 ? -1 : t->maker[input];
+            if (before >= i && before < from && until[input] < last) {
+                until[input] = last;
+                by[input] = name;
+            }
+            for (int k = from; k <= end; k++) {
+                slot = p->calls[k].outs[0];
+                if (!ends_layer(p, s->calls, k, end) || until[slot] >= last)
+                    continue;
+                until[slot] = last;
+                by[slot] = name;
+            }
+        }
+}
