@@ -274,14 +274,26 @@ static const struct loop loops[] = {
 
 /* Over the last axis of rank 2 and 3, over axis 1 of images. */
 static struct value *
-run_cross_entropy(struct machine *m, struct value *out, struct value *target)
+run_classes(struct machine *m, const char *op, struct value *out, struct value *target)
 {
     if (out->rank == 3) {
         int64_t rows[] = {out->size[0] * out->size[1], out->size[2]};
         out = OP(m, "reshape.default", VAL(out), ints_arg(m, 2, rows));
         target = OP(m, "reshape.default", VAL(target), ints_arg(m, 1, rows));
     }
-    return OP(m, "cross_entropy_loss.default", VAL(out), VAL(target));
+    return OP(m, op, VAL(out), VAL(target));
+}
+
+static struct value *
+run_cross_entropy(struct machine *m, struct value *out, struct value *target)
+{
+    return run_classes(m, "cross_entropy_loss.default", out, target);
+}
+
+static struct value *
+run_nll(struct machine *m, struct value *out, struct value *target)
+{
+    return run_classes(m, "nll_loss_nd.default", out, target);
 }
 
 static struct value *
@@ -309,8 +321,9 @@ static const struct loss losses[] = {
      .run = run_cross_entropy,
      .target_is_class = true},
     {.name = "nll",
-     .help = "log-probabilities of classes, on axis 1",
+     .help = "log-probabilities of classes, on the axes of cross-entropy",
      .op = "nll_loss_nd.default",
+     .run = run_nll,
      .target_is_class = true},
     {.name = "mse", .help = "mean squared error against a tensor like the output", .op = "mse_loss.default"},
     {.name = "l1", .help = "mean absolute error, likewise", .op = "l1_loss.default"},
