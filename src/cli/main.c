@@ -459,21 +459,26 @@ only_text(const struct options *o)
     return o->noutputs == 0 && !o->update_baseline && (!o->format || o->format == &formats[0]);
 }
 
-/* Every --freeze and --train names parameters; one of a flag file may be for other models. */
+/* Every --freeze and --train names parameters; one of a flag file may be for other models. What is frozen may have
+ * buffers alone, as module.requires_grad_(False) takes those, too. */
 static bool
-names_parameters(const struct run *x, const char *option, const struct globs *of, const struct program *p,
+names_parameters(const struct run *x, const char *option, const struct globs *of, bool buffers, const struct program *p,
                  struct err *e)
 {
     const char **names = NEWN(x->a, const char *, p->nparams + 1);
-    int n = 0;
+    int n = 0, all;
     for (int i = 0; i < p->nparams; i++)
         if (p->params[i].kind == PARAM_TRAINED || p->params[i].kind == PARAM_FROZEN)
             names[n++] = p->params[i].name;
+    all = n;
+    for (int i = 0; i < p->nparams && buffers; i++)
+        if (p->params[i].kind == PARAM_BUFFER)
+            names[all++] = p->params[i].name;
     for (int i = 0; i < of->n; i++) {
         int k = 0;
-        while (k < n && !glob_match(of->glob[i], names[k]))
+        while (k < all && !glob_match(of->glob[i], names[k]))
             k++;
-        if (k < n)
+        if (k < all)
             continue;
         const char *near = words_near(x->a, of->glob[i], n, names);
         const char *place = arena_printf(x->a, "%s=%s", option, of->glob[i]);
@@ -548,8 +553,8 @@ analyse(const struct run *x)
     struct program *p = lower_run(g, s);
     for (int i = 0; i < g->nidle; i++)
         say(x, g->idle[i]);
-    if (!names_parameters(x, "--freeze", &s->freeze, p, &e) || !names_parameters(x, "--train", &s->train, p, &e) ||
-        !names_outputs(x, p, &e))
+    if (!names_parameters(x, "--freeze", &s->freeze, true, p, &e) ||
+        !names_parameters(x, "--train", &s->train, false, p, &e) || !names_outputs(x, p, &e))
         return refuse(x, &e);
     if (o->dump == DUMP_CALLS) {
         program_dump(p, stdout);
