@@ -614,14 +614,14 @@ const struct aten aten_table[] = {
      .source = "masked_fill_backward in FunctionsManual.cpp"},
     {.name = "masked_fill_.Scalar", .args = "self mask value", .run = expand_same},
     {.name = "maximum.default",
-     .takes = "..",
+     .takes = "?",
      .args = "self other",
      .run = run_binary,
      .grad = "other: masked_fill_.Scalar(where.self~(eq.Tensor(self, other), div.Scalar(grad, 2), grad), "
              "gt.Tensor(self, other), 0); self: masked_fill_.Scalar(where.self~(eq.Tensor(self, other), "
              "div.Scalar(grad, 2), grad), lt.Tensor(self, other), 0)"},
     {.name = "minimum.default",
-     .takes = "..",
+     .takes = "?",
      .args = "self other",
      .run = run_binary,
      .grad = "other: masked_fill_.Scalar(where.self~(eq.Tensor(self, other), div.Scalar(grad, 2), grad), "
@@ -978,6 +978,8 @@ const struct aten aten_table[] = {
     ALIAS("__and__.Tensor", "bitwise_and.Tensor", "?", "self other"),
     ALIAS("__or__.Scalar", "bitwise_or.Scalar", NULL, "self other"),
     ALIAS("__or__.Tensor", "bitwise_or.Tensor", "?", "self other"),
+    ALIAS("pow_.Scalar", "pow.Tensor_Scalar", NULL, "self exponent"),
+    ALIAS("pow_.Tensor", "pow.Tensor_Tensor", "..", "self exponent"),
     ALIAS("max.other", "maximum.default", "..", "self other"),
     ALIAS("min.other", "minimum.default", "..", "self other"),
     ALIAS("split.sizes", "split_with_sizes.default", "+", "self split_size dim"),
