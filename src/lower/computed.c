@@ -207,36 +207,60 @@ computed_norm_again(struct dynamo *d, const struct group *g, const char *name)
     return -1;
 }
 
+/* The buffer by which the group's line takes rows of that parameter of its module, "self.table[self.index.view(-1)]";
+ * NULL it does not. */
+static struct param *
+index_here(struct dynamo *d, const struct group *g, const struct param *q)
+{
+    struct arena *a = d->l->a;
+    const char *path = g->path ? g->path : "", *text = NULL, *at = NULL;
+    if (path_within(d->l->p->modules[q->module].path, path))
+        text = arena_printf(a, "self.%s[self.", q->name + (*path ? strlen(path) + 1 : 0));
+    if (text && (at = strstr(fx_line_at(d, g->last), text)))
+        at += strlen(text);
+    struct param *index =
+        at ? params_called(d, arena_printf(a, "%s%s%.*s", path, *path ? "." : "", (int)python_name(at), at)) : NULL;
+    return index && index->kind == PARAM_BUFFER ? index : NULL;
+}
+
 /* A bias looked up in a table of the relative positions in a square window: table[index] is [N N, H]; often it was
  * folded on to [1, H, N, N]: seen as [N, N, H], permuted, made contiguous, unsqueezed. */
 static int
 lost_position_table(struct dynamo *d, const struct group *g, int rank, const int64_t *size)
 {
     struct lowering *l = d->l;
-    int64_t n = 0, w = 0, heads = rank > 1 ? size[1] : 0,
-            pairs = rank == 4   ? size[2] * size[3]
-                    : rank == 2 ? size[0]
-                                : 0;
+    struct param *table = folded_param(d, g, "relative_position_bias_table", rank, NULL), *index = NULL;
+    int k = 0;
+    for (struct param *q; !table && (q = next_unread(d, &k));)
+        if (q->kind <= PARAM_FROZEN && constant_may_be(d, q) && (index = index_here(d, g, q)))
+            table = q;
+    const bool own = index != NULL, flattened = own && rank == 3;
+    int64_t n = 0, w = 0, heads = rank > 1 ? size[!flattened] : 0,
+            pairs = rank == 4 || flattened ? size[rank - 2] * size[rank - 1]
+                    : rank == 2            ? size[0]
+                                           : 0;
     while (n < 1 << 14 && n * n < pairs)
         n++;
     while ((w + 1) * (w + 1) <= n)
         w++;
-    struct param *table = folded_param(d, g, "relative_position_bias_table", rank, NULL);
-    int found = -1;
-    if (!table || !n || n - w * w > 1 || n * n != pairs)
+    if (!table || !n || n - w * w > 1 || n * n != pairs || (own && n != w * w))
         return -1;
-    for (int i = 0; i < l->p->nparams; i++) {
-        const struct param *q = &l->p->params[i];
+    for (int i = 0; i < l->p->nparams && !own; i++) {
+        struct param *q = &l->p->params[i];
         if (q->kind == PARAM_BUFFER && q->module == table->module && ends_with(q->name, "relative_position_index"))
-            found = i;
+            index = q;
     }
-    if (found < 0 && w * w == n)
+    if (!index && w * w == n)
         return -1;
+    if (own)
+        program_assume(l->p, ALTERNATIVE_NONE,
+                       "%s, of which the exporter left what %s picks, has a row for each of the relative positions in "
+                       "a square of %lld",
+                       table->name, index->name, (long long)n);
     int64_t rows[] = {(2 * w - 1) * (2 * w - 1) + (w * w == n ? 0 : 3), heads}, flat[] = {pairs},
             square[] = {n, n, heads};
     int picks;
-    if (found >= 0) {
-        struct param *index = &l->p->params[found];
+    if (index) {
         index->rank = 1;
         index->size = arena_dup(l->a, flat, sizeof(flat));
         index->dtype = DT_INT64;
@@ -251,13 +275,15 @@ lost_position_table(struct dynamo *d, const struct group *g, int rank, const int
     c->args[1].list[0] = (struct arg){.kind = ARG_SLOT, .i = picks};
     int slot = c->outs[0];
     static const struct {
-        const char *target;
+        const char *target, *name;
         int n, ints[3];
-    } steps[] = {{"aten.view.default", 0, {0}},
-                 {"aten.permute.default", 3, {2, 0, 1}},
-                 {"aten.contiguous.default", 0, {0}},
-                 {"aten.unsqueeze.default", 1, {0}}};
-    for (int i = 0; i < COUNT(steps) && rank == 4; i++) {
+    } steps[] = {{"aten.view.default", NULL, 0, {0}},
+                 {"aten.permute.default", NULL, 3, {2, 0, 1}},
+                 {"aten.contiguous.default", "contiguous", 0, {0}},
+                 {"aten.unsqueeze.default", "unsqueeze", 1, {0}}};
+    for (int i = 0; i < COUNT(steps) && rank > 2; i++) {
+        if (own && steps[i].name && !python_calls(fx_line_at(d, g->last), steps[i].name))
+            continue;
         c = group_call(d, g, steps[i].target, 2);
         c->args[0] = (struct arg){.kind = ARG_SLOT, .i = slot};
         c->args[1] = (struct arg){.kind = ARG_LIST, .n = steps[i].n, .list = NEWN(l->a, struct arg, 3)};
@@ -313,7 +339,7 @@ doubt_folded(const struct dynamo *d, const struct group *g, const struct param *
 
 /* Whether the group's line reads "self.w[i]" of that parameter of its module, and no slice of it. */
 static bool
-picked_here(const struct dynamo *d, const struct group *g, const struct param *q)
+picked_here(struct dynamo *d, const struct group *g, const struct param *q)
 {
     static const char *const others[] = {":", "None", "..."};
     struct arena *a = d->l->a;
@@ -321,7 +347,7 @@ picked_here(const struct dynamo *d, const struct group *g, const struct param *q
                *text = computed_read_here(d, g, q, "", "") ? arena_printf(a, "self.%s[", leaf) : NULL,
                *at = text ? strstr(fx_line_at(d, g->last), text) : NULL;
     const char *index = at ? arena_strn(a, at + strlen(text), strcspn(at + strlen(text), "]")) : NULL;
-    bool picked = index != NULL;
+    bool picked = index != NULL && !index_here(d, g, q);
     for (int i = 0; i < COUNT(others) && picked; i++)
         picked = !strstr(index, others[i]);
     return picked;
@@ -460,6 +486,24 @@ lost_handed(struct dynamo *d, const struct group *g, const struct tensor *t)
     return made;
 }
 
+/* Whether the line gives the parameter, and nothing else, to a function of each element that is not that operator:
+ * "x - softplus(self.slopes) * y" has no difference of it alone. */
+static bool
+given_to_another(struct dynamo *d, const struct group *g, const struct param *q, const char *bare)
+{
+    const char *line = fx_line_at(d, g->last);
+    bool given = false;
+    for (const char *p = line; !given && (p = strstr(p, "(self.")); p++) {
+        const char *name = p;
+        while (name > line && (isalnum((unsigned char)name[-1]) || name[-1] == '_'))
+            name--;
+        const char *function = arena_strn(d->l->a, name, (size_t)(p - name));
+        const struct aten *op = strcmp(function, bare) == 0 ? NULL : aten_find(function);
+        given = op && aten_elementwise(op) && computed_read_here(d, g, q, arena_printf(d->l->a, "%s(", function), ")");
+    }
+    return given;
+}
+
 /* A constant that the exporter computed from a parameter: the parameter is known by its name only. */
 static int
 lost_computed(struct dynamo *d, const struct group *g, const char *stem, int tensor)
@@ -475,8 +519,9 @@ lost_computed(struct dynamo *d, const struct group *g, const char *stem, int ten
     bool looked_up = spelled(stem, LOOKS_UP) && rank > 1; /* a table of positions, read as a whole */
     struct param *q = rank > 0 ? folded_param(d, g, looked_up ? "weight" : NULL, rank, NULL) : NULL;
     const char *of = q ? l->p->modules[q->module].path : "";
-    if (!q || (!looked_up && !computed_named_here(d, g, q) &&
-               strcmp(of, arena_printf(l->a, "%s.parametrizations.weight", own)) != 0))
+    if (!q || given_to_another(d, g, q, target_bare(stem)) ||
+        (!looked_up && !computed_named_here(d, g, q) &&
+         strcmp(of, arena_printf(l->a, "%s.parametrizations.weight", own)) != 0))
         return -1; /* the module's own */
     doubt_folded(d, g, q);
     int skip = looked_up ? rank - 2 : 0;
@@ -543,6 +588,7 @@ computed_unread_weight(struct dynamo *d, const struct group *g, const char *stem
         int fits = q->kind > PARAM_FROZEN                                                              ? 0
                    : listed                                                                            ? 2
                    : computed_read_here(d, g, q, "", called) || computed_read_here(d, g, q, calls, "") ? 3
+                   : given_to_another(d, g, q, bare)                                                   ? 0
                    : computed_read_here(d, g, q, "", "")                                               ? 2
                    : params_in_line(d, q)                                                              ? 0
                                                                                                        : 1;
