@@ -192,6 +192,15 @@ assume_remade(struct lowering *l)
     return setup_instead(l->s, ALTERNATIVE_REMADE);
 }
 
+/* Two runs of one function: the frames around each, and the modules whose function it is. */
+struct runs {
+    const char *from, *to, *scopes, *module, *again;
+    bool traced; /* the other one as a graph's code, whose lines are one call each: `to` is the reader's */
+    bool called; /* the frames around end in lines that call the module */
+};
+
+static int local_again(struct dynamo *d, const struct group *g, const struct runs *r, int slot);
+
 struct operand { /* of a call that runs again */
     int slot;
     const struct call *m, *reader; /* what made it; the first run, NULL not known */
@@ -263,6 +272,32 @@ module_ran_again(struct dynamo *d, const struct group *g, const struct operand *
     return reads && called && (ran + around) * reads < called * called_there(d, g, o->stack, g->target);
 }
 
+/* A module that the reader's line calls and of which nothing runs there: its run was merged with that of another line,
+ * "D(fake)" with "D(fake.detach())". */
+static bool
+ran_elsewhere(struct dynamo *d, const struct group *g, const struct operand *o, struct runs *r)
+{
+    const struct program *p = d->l->p;
+    const char *before = o->reader ? o->reader->stack : NULL;
+    const int reader = lower_module(d->l, g->path ? g->path : "", g->type);
+    int at = o->m->scope, around;
+    if (!o->elsewhere || o->within || !ran_below(o->m, before) || !calls_module(d, g, o->m, o->line, &around))
+        return false;
+    while (p->modules[at].parent != reader)
+        at = p->modules[at].parent;
+    const char *module = p->modules[at].path;
+    bool ran = false;
+    for (int i = 0; i < p->ncalls && !ran; i++)
+        ran = ran_below(&p->calls[i], o->stack) && path_within(p->modules[p->calls[i].scope].path, module);
+    for (int i = d->group_of[g->last]; i < d->ngroups && !ran; i++) {
+        const struct group *later = &d->groups[i];
+        const char *stack = d->l->g->n[later->last].stack;
+        ran = !later->done && stack && later->path && starts_with(stack, o->stack) && path_within(later->path, module);
+    }
+    *r = (struct runs){before, o->stack, d->l->g->n[g->last].scopes, module, module, .called = true};
+    return !ran;
+}
+
 /* Whether a function that the line calls may have made both, as it writes neither. */
 static bool
 made_out_of_sight(struct lowering *l, const struct operand *o)
@@ -305,6 +340,9 @@ again_read(struct dynamo *d, const struct group *g, const struct call *reader, c
                part = o.view && !target_is(m->target, TARGET_KEEPS) && o.elsewhere && o.within;
     o.written = o.view || !own ? 0 : python_times(o.line, m->target);
     o.lost = o.view ? NULL : left_out_behind(d, m);
+    struct runs runs;
+    if (ran_elsewhere(d, g, &o, &runs))
+        return local_again(d, g, &runs, slot);
     const bool made = (part && strchr(o.line, '[')) || written_more(d, g, &o) || made_by_function(d->l->a, &o) ||
                       (o.lost && *o.lost) || (rounds && made_each_round(d->l, &o));
     const struct call *base =
@@ -419,12 +457,6 @@ is_cast_of_more(const struct dynamo *d, const struct call *c)
         }
     return count <= most;
 }
-
-/* Two runs of one function: the frames around each, and the modules whose function it is. */
-struct runs {
-    const char *from, *to, *scopes, *module, *again;
-    bool traced; /* the other one as a graph's code, whose lines are one call each: `to` is the reader's */
-};
 
 /* The frames where both stacks part on the way out, and the modules that run there: those of one class. A loop's rounds
  * have the same frames, and modules alone tell them. False: it is one run, or no two of a function. */
@@ -710,16 +742,22 @@ find_copy(struct dynamo *d, const struct group *g, const struct call *made, stru
     return made_of_equals(d, r, made->outs[0], &w) && w.met;
 }
 
-static int local_again(struct dynamo *d, const struct group *g, const struct runs *r, int slot);
+/* Whether both results have one size, where both are known: what was merged was equal. */
+static bool
+same_result(const struct call *c, const struct call *m)
+{
+    return c->rank < 0 || m->rank < 0 ||
+           (c->rank == m->rank && memcmp(c->size, m->size, sizeof(*c->size) * (size_t)c->rank) == 0);
+}
 
-/* The n-th call of an operator in a line of a module, from 0; -1 there are fewer. */
+/* The n-th call like that one in a line of a module, from 0; -1 there are fewer. */
 static int
-nth_of_line(const struct program *p, const char *path, const char *stack, const char *target, int n)
+nth_of_line(const struct program *p, const char *path, const char *stack, const struct call *m, int n)
 {
     for (int i = 0; i < p->ncalls; i++) {
         const struct call *c = &p->calls[i];
-        if (c->stack && strcmp(c->target, target) == 0 && strcmp(p->modules[c->scope].path, path) == 0 &&
-            strcmp(c->stack, stack) == 0 && !n--)
+        if (c->stack && strcmp(c->target, m->target) == 0 && strcmp(p->modules[c->scope].path, path) == 0 &&
+            strcmp(c->stack, stack) == 0 && same_result(c, m) && !n--)
             return i;
     }
     return -1;
@@ -730,9 +768,9 @@ static int
 made_there(const struct program *p, const struct call *m, const char *path, const char *stack)
 {
     int n = 0;
-    while (nth_of_line(p, p->modules[m->scope].path, m->stack, m->target, n) != m - p->calls)
+    while (nth_of_line(p, p->modules[m->scope].path, m->stack, m, n) != m - p->calls)
         n++;
-    const int there = nth_of_line(p, path, stack, m->target, n);
+    const int there = nth_of_line(p, path, stack, m, n);
     return there >= 0 ? p->calls[there].outs[0] : -1;
 }
 
@@ -745,6 +783,26 @@ locals_again(struct dynamo *d, const struct group *g, const struct runs *r, stru
         locals_again(d, g, r, &a->list[i]);
     if (a->kind == ARG_SLOT)
         a->i = local_again(d, g, r, (int)a->i);
+}
+
+/* What both lines give the module, as one of them may detach it. */
+static int
+argument_again(struct dynamo *d, const struct group *g, const struct runs *r, int slot)
+{
+    const struct traceless *detach = &traceless[TRACELESS_DETACH];
+    const struct call *m = group_maker(d->l->p, slot);
+    const bool was = m && strcmp(m->target, detach->target) == 0,
+               is = python_calls(fx_line(d->l->a, r->to), detach->stem) != NULL;
+    if (was && !is)
+        return (int)m->args[0].i;
+    if (was || !is || program_param(d->l->p, slot))
+        return slot;
+    struct call *c = group_call(d, g, detach->target, 1);
+    c->args[0] = (struct arg){.kind = ARG_SLOT, .i = slot};
+    c->stack = r->to;
+    c->frames = fx_frames(d->l->a, c->stack);
+    c->location = fx_location(d->l->a, c->stack);
+    return c->outs[0];
 }
 
 /* What the function made in the first run, in the other: one of these calls was merged with that of the first run, so
@@ -770,7 +828,10 @@ local_again(struct dynamo *d, const struct group *g, const struct runs *r, int s
         return other ? other->slot : slot;
     const struct call *m = group_maker(p, slot);
     path = m && m->stack ? path_moved(a, p->modules[m->scope].path, r->module, r->again) : NULL;
-    if (!path || m->nouts > 1 || !starts_with(m->stack, r->from) || d->again == MAX_DEPTH)
+    const bool local = path && m->nouts == 1 && starts_with(m->stack, r->from) && d->again < MAX_DEPTH;
+    if (r->called && (!local || strcmp(m->target, traceless[TRACELESS_DETACH].target) == 0))
+        return argument_again(d, g, r, slot);
+    if (!local)
         return slot;
     const char *stack = stack_again(a, r, m->stack);
     const int there = r->traced ? -1 : made_there(p, m, path, stack);

@@ -411,7 +411,7 @@ python_again(struct arena *a, const char *target, const char *maker, const char 
         return stack ? stack : called_deeper(a, before_m, reader);
     }
     bool part = target_is(target, TARGET_VIEWS) && !target_is(target, TARGET_KEEPS); /* x[:, i] */
-    if (python_writes(read, target) || (part && strchr(read, '[')))
+    if (syntax_times_made(read, target) || (part && strchr(read, '[')))
         return to ? arena_strn(a, reader, (size_t)(r - reader)) : reader;
     if (!to)
         return NULL;

@@ -333,17 +333,20 @@ times_written(const char *text, const char *end, const char *target)
     return syntax_count(&s, text, end);
 }
 
-/* What makes a reshape, too. */
-static const char *const reshapes[] = {"aten.view", "aten.flatten", "aten.unflatten"};
+/* Methods that make one view. */
+static const char *const reshapes[] = {"aten.reshape", "aten.view", "aten.flatten", "aten.unflatten"};
 
 int
 syntax_times_made(const char *text, const char *target)
 {
     const char *end = text + strlen(text);
-    int n = times_written(text, end, target);
-    for (int i = 0; i < COUNT(reshapes) && target_named(target, "reshape"); i++)
+    bool reshape = false;
+    int n = 0;
+    for (int i = 0; i < COUNT(reshapes); i++)
+        reshape |= target_named(target, reshapes[i] + strlen("aten."));
+    for (int i = 0; i < COUNT(reshapes) && reshape; i++)
         n += times_written(text, end, reshapes[i]);
-    return n;
+    return reshape ? n : times_written(text, end, target);
 }
 
 int
