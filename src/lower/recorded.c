@@ -1020,7 +1020,7 @@ doubt_decomposed(struct dynamo *d, const struct group *g)
             d->l->g, n->name, n->op, NULL,
             "functions of torch.masked hold what they mask, and say the type that their input had at the export");
     const char *several = at >= 0 ? composed_here(d, at, t->most) : NULL;
-    if (several)
+    if (several && !python_may_hide(d->l->a, t->stack)) /* else both are measured */
         graph_doubt(d->l->g, n->name, n->op, NULL,
                     "%s calls several operators, and the file does not show how long it holds what they make", several);
     for (uint64_t left = t->decomposed; left; left &= left - 1) {

@@ -40,9 +40,22 @@ writes_none(const struct program *p, int i, int end, const char *line)
     return !any && n > 1;
 }
 
+/* Whether such a line may call functions whose frames the file does not have. Libraries' lines are known better. */
+static bool
+may_hide(const struct source *src, bool library)
+{
+    return !library && src->whole && !strstr(src->text, " for ");
+}
+
+bool
+python_may_hide(struct arena *a, const char *stack)
+{
+    const char *inner = stack ? python_inner(stack) : NULL, *text = inner ? strchr(inner, '\n') : NULL;
+    return text && may_hide(syntax_keep(a, text + 1 + strspn(text + 1, " ")), strstr(inner, "site-packages/"));
+}
+
 /* Behind the calls of one statement from call i on, if its line writes fewer than those: functions ran them whose names
- * the file does not have, as it has frames of forward() alone. Libraries' lines are known better, and are no such. -1
- * it shows all. */
+ * the file does not have, as it has frames of forward() alone. -1 it shows all. */
 static int
 hidden_end(struct tracer *t, int i)
 {
@@ -50,13 +63,11 @@ hidden_end(struct tracer *t, int i)
     const struct spot *s = tracer_innermost(t, &p->calls[i]);
     const char *stack = p->calls[i].stack;
     int end = i;
-    if (!s || s->library)
+    if (!s || !may_hide(s->src, s->library))
         return -1;
     for (size_t len = strlen(stack); end < p->ncalls && p->calls[end].stack; end++)
         if (strncmp(p->calls[end].stack, stack, len) != 0)
             break;
-    if (!s->src->whole || strstr(s->src->text, " for "))
-        return -1;
     return period(t->a, p, i, end) > python_most(s->src->text) || writes_none(p, i, end, s->src->text) ? end : -1;
 }
 
@@ -130,8 +141,9 @@ multiplies_named(const struct program *p, const struct param *const *of, const s
     return false;
 }
 
-/* The end of the traced calls of one region that follow each other from the first, and how much of the first one's path
- * their modules have in common: that of the module whose forward the region is in. */
+/* The end of the traced calls of one region that follow each other from the first, those without a stack between them
+ * included, and how much of the first one's path their modules have in common: that of the module whose forward the
+ * region is in. */
 static int
 region_ends(const struct program *p, int first, size_t *common)
 {
@@ -139,10 +151,13 @@ region_ends(const struct program *p, int first, size_t *common)
     const char *code = python_region(p->calls[first].stack, &len), *path = p->modules[p->calls[first].scope].path, *own;
     int end = first;
     *common = strlen(path);
-    for (; end < p->ncalls && (own = python_region(p->calls[end].stack, &n)); end++) {
-        const char *other = p->modules[p->calls[end].scope].path;
-        if (n != len || strncmp(own, code, n) != 0)
+    for (int i = first; i < p->ncalls; i++) {
+        const char *other = p->modules[p->calls[i].scope].path;
+        if (!p->calls[i].stack)
+            continue;
+        if (!(own = python_region(p->calls[i].stack, &n)) || n != len || strncmp(own, code, n) != 0)
             break;
+        end = i + 1;
         while (*common && (strncmp(path, other, *common) != 0 || (other[*common] && other[*common] != '.')))
             while (*common && path[--*common] != '.')
                 ;

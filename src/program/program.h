@@ -344,6 +344,8 @@ bool python_earlier(struct arena *a, const char *one, const char *other);
 int python_most(const char *line);
 /* Whether lines run more calls than they write, in functions whose names no file shows. */
 bool python_hides(const struct program *p);
+/* Whether the line that a stack ends in may be such a one. */
+bool python_may_hide(struct arena *a, const char *stack);
 /* Per call whether one of those ran it. */
 bool *python_hidden(const struct program *p, struct arena *a);
 /* Whether some of it was traced without its lines. */
