@@ -865,15 +865,20 @@ size_by_constant(struct dynamo *d, struct param *q)
 /* Modules that are norms by their names, so that what they have are vectors. */
 static const char *const norms[] = {"*norm*", "*Norm*", "bn*", "ln*", "ln_*"};
 
-/* The largest of the same last name, among parameters or among buffers, of a norm's among vectors; of a parameter else
- * the largest of all, NULL there is none. */
+/* Names of buffers that have a number for each pair of positions, which nobody may read: other buffers are smaller. */
+static const char *const masks[] = {"*mask*", "*tril*", "*causal*", "bias"};
+
+/* The largest of the same last name, among parameters or among buffers, of a norm's among vectors; else the largest of
+ * all, NULL there is none, or it may be a mask. */
 static const struct param *
 largest_of_name(const struct program *p, const struct param *q)
 {
     const struct param *named = NULL, *largest = NULL;
-    bool vector = false;
+    bool vector = false, mask = false;
     for (int i = 0; i < COUNT(norms); i++)
         vector |= glob_match(norms[i], path_last(p->modules[q->module].path));
+    for (int i = 0; i < COUNT(masks) && q->kind > PARAM_FROZEN; i++)
+        mask |= glob_match(masks[i], path_last(q->name));
     for (const struct param *o = p->params; o < p->params + p->nparams; o++) {
         if (o->rank < 0 || (vector && o->rank > 1) || (o->kind <= PARAM_FROZEN) != (q->kind <= PARAM_FROZEN))
             continue;
@@ -884,7 +889,7 @@ largest_of_name(const struct program *p, const struct param *q)
             (!named || n > sizes_product(named->rank, named->size)))
             named = o;
     }
-    return named ? named : q->kind <= PARAM_FROZEN ? largest : NULL;
+    return named ? named : mask ? NULL : largest;
 }
 
 /* What it may take at most: what that does, or where it is read as many elements as are merged or folded; a vector or
