@@ -772,6 +772,9 @@ tracer_held_until(struct tracer *t, int from, int out, int user, const char **by
                 !syntax_mentions(u->at[level].src, *by) || (end < user && tracer_element_read(t, user, level));
             const int other = another && !u->borrowed ? alias_end(t, user, level, &alias) : -1,
                       looped = end < user ? looped_end(t, user, level, end, &loop) : end;
+            const int last = other > looped ? other : looped;
+            if (last < user && !u->at[level].src->whole && u->n > level + 1 && !u->borrowed)
+                t->listed[t->slot] = u->end[level]; /* among arguments on further lines */
             if (other > end || looped > end)
                 *by = other > looped ? alias : loop;
             return other > looped ? other : looped;
