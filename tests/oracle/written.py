@@ -2357,6 +2357,98 @@ class M(B):
 UNDROPPED = "*(__import__('timm').layers.Mlp(64, 128) for _ in range(3))"
 # small ones are constants in the file
 NORMED = "nn.Linear(64, 128), nn.GELU(), nn.utils.parametrizations.weight_norm(nn.Linear(128, %d, bias=False))"
+# a layer runs twice on equal numbers, of which the exporter leaves one run
+BOTH_LOSSES = """
+class M(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.g = nn.Sequential(nn.Linear(64, 256), nn.ReLU(), nn.Linear(256, 64), nn.Tanh())
+        self.d = nn.Sequential(nn.Linear(64, 256), nn.LeakyReLU(0.2), nn.Linear(256, 1))
+    def forward(self, x, z):
+        fake = self.g(z)
+        real = self.d(x).flatten()
+        %s
+        return loss_d + loss_g
+"""
+# of a parameter's function, and of a folded difference beside it
+SLOPES = """
+class M(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.q, self.k, self.o = nn.Linear(64, 64), nn.Linear(64, 64), nn.Linear(128, 1)
+        self.slopes = nn.Parameter(torch.zeros(4, 1, 1))
+        self.register_buffer("places", torch.arange(128.0))
+    def forward(self, x):
+        q, k = self.q(x).unflatten(-1, (4, 16)).transpose(1, 2), self.k(x).unflatten(-1, (4, 16)).transpose(1, 2)
+        scores = q @ k.transpose(-2, -1)
+        scores = scores - F.softplus(self.slopes) * (self.places[:, None] - self.places[None]).abs().log1p()
+        return self.o(scores.softmax(-1)).squeeze(-1)
+"""
+WINDOWED = """
+class W(nn.Module):
+    def __init__(self, n=7, heads=2):
+        super().__init__()
+        self.qkv, self.heads = nn.Linear(64, 192), heads
+        self.table = nn.Parameter(torch.zeros((2 * n - 1) ** 2, heads))
+        c = torch.stack(torch.meshgrid(torch.arange(n), torch.arange(n), indexing="ij")).flatten(1)
+        c = (c[:, :, None] - c[:, None, :]).permute(1, 2, 0) + n - 1
+        self.register_buffer("index", c[..., 0] * (2 * n - 1) + c[..., 1])
+    def forward(self, x):
+        n = x.shape[1]
+        q, k, v = self.qkv(x).unflatten(-1, (3, self.heads, -1)).permute(2, 0, 3, 1, 4)
+        s = q @ k.transpose(-2, -1)
+        s = s + self.table[self.index.view(-1)].view(n, n, -1).permute(2, 0, 1)
+        return (s.softmax(-1) @ v).transpose(1, 2).flatten(2)
+class M(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.a, self.b = W(), W()
+    def forward(self, x):
+        return self.b(x + self.a(x))
+"""
+PADDED_KEYS = """
+class M(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.embed = nn.Embedding(200, 64)
+        self.encoder = nn.TransformerEncoder(nn.TransformerEncoderLayer(64, 4, 128, batch_first=True), 3,
+                                             enable_nested_tensor=False)
+    def forward(self, ids):
+        return self.encoder(self.embed(ids), src_key_padding_mask=ids == 0)
+"""
+# a list that a call has on a further line
+FURTHER_LINES = """
+class Up(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.conv = nn.Conv2d(16, 8, 3, padding=1)
+    def forward(self, x, skips):
+        skip = skips[-1]
+        skips = skips[:-1]
+        x = torch.cat([x, skip], 1)
+        return self.conv(x)
+class M(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.trunk = nn.ModuleList([nn.Conv2d(8, 8, 3, padding=1) for _ in range(2)])
+        self.up, self.out = Up(), nn.Conv2d(8, 8, 3, padding=1)
+        self.trunk.requires_grad_(False)
+    def forward(self, x):
+        x = self.trunk[0](x)
+        skips = [x]
+        x = self.trunk[1](x)
+        x = self.up(
+            x,
+            skips,
+        )
+        x = self.out(x)
+        return F.gelu(x)
+"""
+LOG_ROWS = """
+class M(B):
+    def forward(self, x):
+        return self.b(self.a(x).relu()).log_softmax(-1)
+"""
 
 CASES = {  # name: (classes, entry, entry of the step where it is another, options, precisions)
     **{n: (FORWARD % text, ROWS, None, [], (*steps.PRECISIONS, "bf16")) for n, text in CASTS.items()},
@@ -2659,6 +2751,51 @@ CASES = {  # name: (classes, entry, entry of the step where it is another, optio
         None,
         ["--loss=sum"],
         ("amp-bf16",),
+    ),
+    **{  # both losses of a GAN in one step
+        n: (
+            BOTH_LOSSES % step,
+            entry('{"x": torch.rand(b, 64), "z": torch.rand(b, 64)}', "None", "out"),
+            None,
+            ["--loss=output"],
+            steps.PRECISIONS,
+        )
+        for n, step in (
+            (
+                "critic_first",
+                """fake_d = self.d(fake.detach()).flatten()
+        loss_d = ((real - 1) ** 2).mean() + (fake_d**2).mean()
+        loss_g = ((self.d(fake).flatten() - 1) ** 2).mean()""",
+            ),
+            (
+                "generator_first",
+                """fake_g = self.d(fake).flatten()
+        loss_g = ((fake_g - 1) ** 2).mean()
+        loss_d = ((real - 1) ** 2).mean() + (self.d(fake.detach()).flatten() ** 2).mean()""",
+            ),
+        )
+    },
+    **{
+        n: (classes, entry(inputs, "None", "out.sum()"), None, ["--loss=sum"], precisions)
+        for n, classes, inputs, precisions in (
+            ("slopes", SLOPES, '{"x": torch.rand(b, 128, 64)}', steps.PRECISIONS),
+            ("windowed", WINDOWED, '{"x": torch.rand(b, 49, 64)}', steps.PRECISIONS),
+            ("padded_keys", PADDED_KEYS, '{"ids": ids(b, 32)}', ("fp32",)),
+        )
+    },
+    "further_lines": (
+        FURTHER_LINES,
+        entry(SMALL_IMAGE, "None", "out.sum()"),
+        None,
+        ["--loss=sum", "--freeze=trunk.*"],
+        ("fp32",),
+    ),
+    "log_rows": (
+        LOG_ROWS,
+        entry(X, "ids(b, 8)", "F.nll_loss(out.reshape(-1, 64), targets.reshape(-1))"),
+        None,
+        ["--loss=nll"],
+        steps.PRECISIONS,
     ),
     "weighed": (WEIGHED, entry(RATED, "None", "out"), None, ["--loss=output"], steps.PRECISIONS),
     "scored": (SCORED, entry(RATED, "None", "out"), None, ["--loss=output"], steps.PRECISIONS),
