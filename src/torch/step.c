@@ -2492,8 +2492,8 @@ step_holds(struct program *p, const struct setup *s)
                        "too: the file has no lines of it");
     if (python_lists(p))
         program_assume(p, ALTERNATIVE_LISTS,
-                       "lists that have what a loop's lines read under a name that none binds, or what further lines of "
-                       "a call give it, live on, and nothing is taken out of them");
+                       "lists that have what a loop's lines read under a name that none binds, or what further lines "
+                       "of a call give it, live on, and nothing is taken out of them");
     if (python_attends(p))
         program_assume(p, ALTERNATIVE_WEIGHTS,
                        "attention's weights live until they are read, and not in what its function returns");
