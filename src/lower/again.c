@@ -503,6 +503,17 @@ frames_part(struct arena *a, const char *one, const char *other, const char **fr
     *to = ends[1] ? arena_strn(a, other, (size_t)(ends[1] - other)) : other;
 }
 
+/* Whether it is the outermost frames of both that part. */
+static bool
+parts_outermost(struct arena *a, const char *one, const char *other)
+{
+    const char *from, *to;
+    if (!one || !other)
+        return false;
+    frames_part(a, one, other, &from, &to);
+    return strcmp(from, to) != 0 && fx_count_frames(from) == 1;
+}
+
 /* A module that runs twice: where the frames part both call it, and one function runs below. */
 static bool
 find_rerun(struct dynamo *d, const struct group *g, const struct call *made, struct runs *r)
@@ -1238,6 +1249,7 @@ again_duplicate(struct dynamo *d, const struct group *g, const char *name, int s
     const bool behind = early || other || (!stack && ran_on_line(d, g, &made, &again)) ||
                         next_read(&(struct call_reads){.call = &again}) < 0; /* the line behind */
     const int first = p->ncalls, i = (int)(group_maker(p, slot) - p->calls);
+    const bool elsewhere = !stack && parts_outermost(d->l->a, made.stack, reader->stack);
     *PUSH(d->l->a, p->calls, p->ncalls, p->cap_calls) = again;
     if (stack)
         group_move(d, first, behind_operands(p, first, before_later(d, g, first)));
@@ -1245,8 +1257,8 @@ again_duplicate(struct dynamo *d, const struct group *g, const char *name, int s
         group_move(d, first - 1, i + 1); /* with what is detached for it */
     else if (behind || follows || counted)
         group_move(d, first, behind_operands(p, first, (!behind && counted && before > i ? before : i) + 1));
-    else if (view && reader->stack)
-        p->calls[first].stack = NULL; /* of a line that is not known */
+    else if ((view && reader->stack) || elsewhere)
+        p->calls[first].stack = python_is_traced(reader->stack) ? reader->stack : NULL; /* of a line not known */
     return again.outs[nth];
 }
 

@@ -230,6 +230,8 @@ static int
 rebound_unseen(const struct tracer *t, int i, int level, const char *name)
 {
     const int end = t->stacks[i].end[level];
+    const struct stack *before = i ? &t->stacks[i - 1] : NULL;
+    const int line = before && before->n > level ? before->at[level].line : 0;
     int last = -1, slot;
     bool within = true, bound = false;
     for (int k = i; k <= end; k++) {
@@ -239,7 +241,8 @@ rebound_unseen(const struct tracer *t, int i, int level, const char *name)
                 return -1;
             else
                 last = slot == t->slot ? k : last;
-        bound |= !within && t->stacks[k].n > level && syntax_binds(t->stacks[k].at[level].src, name);
+        bound |= !within && t->stacks[k].n > level && t->stacks[k].at[level].line > line &&
+                 syntax_binds(t->stacks[k].at[level].src, name);
     }
     return bound ? last : -1;
 }
