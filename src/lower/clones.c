@@ -40,12 +40,18 @@ assume_dropout(struct lowering *l, bool known)
 
 /* Whether a clone was a dropout in evaluation mode that is one again in training; said then. */
 bool
-clones_drops(struct dynamo *d, const struct group *g, int tensor)
+clones_undropped(const struct dynamo *d, const struct group *g, int tensor)
 {
     const struct fact *f = dropout_fact(d, g, tensor);
-    if (!drops_again(d) || (f && f->kind == FACT_UNDROPPED))
+    return f && f->kind == FACT_UNDROPPED;
+}
+
+bool
+clones_drops(struct dynamo *d, const struct group *g, int tensor)
+{
+    if (!drops_again(d) || clones_undropped(d, g, tensor))
         return false;
-    assume_dropout(d->l, f);
+    assume_dropout(d->l, dropout_fact(d, g, tensor));
     return true;
 }
 

@@ -467,6 +467,8 @@ bool left_read_beside(struct arena *a, const char *maker, const char *reader);
 
 /* Whether a dropout lies between who made the tensor and the group. */
 bool clones_drops(struct dynamo *d, const struct group *g, int tensor);
+/* Whether a library's source says that there is none, so that what left a name is a copy. */
+bool clones_undropped(const struct dynamo *d, const struct group *g, int tensor);
 /* The slot of a tensor after what left no more than a clone before the group reads it; copied: by contiguous(). */
 int clones_resolve(struct dynamo *d, const struct group *g, int tensor, bool copied);
 /* What a call whose own text went, behind that group, reads of a slot: "x.permute(0, 3, 1, 2).contiguous()" before it

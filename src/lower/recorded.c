@@ -578,7 +578,7 @@ copy_between(struct dynamo *d, const struct group *g, int rank, int *order)
     const char *line = fx_line_at(d, g->last);
     bool contiguous = strstr(line, ".contiguous(") != NULL;
     int copy = clones_resolve(d, g, in, contiguous);
-    if (!contiguous && !strstr(line, ".clone(") && !strstr(line, "drop"))
+    if (!contiguous && !strstr(line, ".clone(") && !strstr(line, "drop") && !clones_undropped(d, g, in))
         graph_doubt(
             l->g, n->name, n->op, NULL,
             "a statement between two transposes left nothing but a name: dropout in evaluation mode, or a copy");
