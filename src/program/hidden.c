@@ -165,6 +165,17 @@ region_ends(const struct program *p, int first, size_t *common)
     return end;
 }
 
+/* The last call of the function around a region, whose calls end before `end`: of the module that has that path. */
+static int
+function_end(const struct program *p, const char *path, int end)
+{
+    int last = end - 1;
+    while (last + 1 < p->ncalls && !p->calls[last + 1].in_loss &&
+           path_within(p->modules[p->calls[last + 1].scope].path, path))
+        last++;
+    return last;
+}
+
 /* "with torch.no_grad(): y = teacher(x)": names hold what a region hands on until the module that it is in returns. */
 static void
 hold_handed(const struct program *p, const int *read, int *until)
@@ -177,10 +188,7 @@ hold_handed(const struct program *p, const int *read, int *until)
             continue;
         end = region_ends(p, i, &common);
         const char *path = arena_strn(a, p->modules[p->calls[i].scope].path, common);
-        int last = end - 1;
-        while (last + 1 < p->ncalls && !p->calls[last + 1].in_loss &&
-               path_within(p->modules[p->calls[last + 1].scope].path, path))
-            last++;
+        const int last = function_end(p, path, end);
         for (int k = i; k < end; k++)
             for (int o = 0; o < p->calls[k].nouts; o++) {
                 const int slot = p->calls[k].outs[o];
@@ -424,18 +432,21 @@ listed_below(const char *path, const char *module)
     return NULL;
 }
 
-/* The layers of a list that run last in these calls, one after another: *from is the first of their calls. False: none
- * does, or other modules run in between. */
+/* The layers of a list that run last in these calls, one after another, or with calls of no module that a region lost:
+ * *from is the first of their calls. False: none does, or other modules run in between. */
 static bool
 last_layers(const struct program *p, const char *module, int first, int end, int *from)
 {
     const char *list = NULL;
     size_t n = 0;
+    int next = end + 1;
     for (int k = end; k >= first; k--) {
         const char *path = p->modules[p->calls[k].scope].path, *number = listed_below(path, module);
         const bool in = number && (!list || ((size_t)(number - path) == n && strncmp(path, list, n) == 0));
-        if (in && list && *from != k + 1)
+        if (in && list && next != k + 1)
             return false;
+        if (in || (list && next == k + 1 && !*path))
+            next = k;
         if (!in)
             continue;
         list = path;
@@ -449,29 +460,103 @@ last_layers(const struct program *p, const char *module, int first, int end, int
 static bool
 ends_layer(const struct program *p, const char *module, int k, int end)
 {
-    const char *number = listed_below(p->modules[p->calls[k].scope].path, module),
-               *next = k < end ? listed_below(p->modules[p->calls[k + 1].scope].path, module) : NULL;
+    const char *number = listed_below(p->modules[p->calls[k].scope].path, module);
+    do
+        k++;
+    while (k <= end && !*p->modules[p->calls[k].scope].path);
+    const char *next = k <= end ? listed_below(p->modules[p->calls[k].scope].path, module) : NULL;
     return number && !(next && atoi(next) == atoi(number));
 }
 
-/* Whether the function that called a module of Transformers, which ran from `first` to `end`, reads what two of its
- * layers made: it returned what each did, as its configuration says. reader: per slot the last call that reads it. */
+/* Whether that is a module of Transformers, which may return what each of its layers made; or none that is known. */
 static bool
-returns_states(const struct tracer *t, const int *reader, const char *module, int first, int end, int level)
+may_be_transformers(const struct program *p, int module)
 {
     static const char library[] = "transformers.";
-    const struct program *p = t->p;
-    const char *type = NULL;
+    const char *type = p->modules[module].type;
+    return !type || strncmp(type, library, sizeof(library) - 1) == 0;
+}
+
+static bool
+is_transformers(const struct program *p, int call, const char *module)
+{
+    bool is = false;
+    for (int m = p->calls[call].scope; m > 0 && !is; m = p->modules[m].parent)
+        is = strcmp(p->modules[m].path, module) == 0 && p->modules[m].type && may_be_transformers(p, m);
+    return is;
+}
+
+/* Whether two of a module's layers, which ran from `first` to `end`, made what is read behind that, up to call `last`:
+ * it returned what each did, as its configuration says. weights: per slot whether it is attention's, of which that is
+ * asked; NULL of what layers hand on. reader: per slot the last call that reads it. */
+static bool
+several_read(const struct program *p, const int *reader, const char *module, int first, int end, int last,
+             const bool *weights)
+{
     int n = 0;
-    for (int m = p->calls[first].scope; m > 0 && !type; m = p->modules[m].parent)
-        type = strcmp(p->modules[m].path, module) == 0 ? p->modules[m].type : NULL;
-    if (!type || strncmp(type, library, sizeof(library) - 1) != 0)
-        return false;
     for (int k = first; k <= end && n < 2; k++) {
-        const int last = reader[p->calls[k].outs[0]];
-        n += last > end && last <= t->stacks[first].end[level] && ends_layer(p, module, k, end);
+        const int slot = p->calls[k].outs[0];
+        n += reader[slot] > end && reader[slot] <= last && (weights ? weights[slot] : ends_layer(p, module, k, end));
     }
     return n > 1;
+}
+
+/* Holds what a module returned of each of its layers, which ran from `from` to `end`, until call `last`. */
+static void
+hold_layers(struct tracer *t, const char *module, int first, int from, int end, int last, const char *name, int *until,
+            const char **by)
+{
+    const struct program *p = t->p;
+    const int input = next_read(&(struct call_reads){&p->calls[from]}), before = input < 0 ? -1 : t->maker[input];
+    if (before >= first && before < from && until[input] < last) {
+        until[input] = last;
+        by[input] = name;
+    }
+    for (int k = from; k <= end; k++) {
+        const int slot = p->calls[k].outs[0];
+        if (!ends_layer(p, module, k, end) || until[slot] >= last)
+            continue;
+        until[slot] = last;
+        by[slot] = name;
+    }
+}
+
+/* The same of a module that ran in a region without lines, whose name for what it returned no line shows: until the
+ * function around returns. */
+static void
+hold_region_layers(struct tracer *t, const int *reader, int *until, const char **by)
+{
+    const struct program *p = t->p;
+    bool *softmaxed = NEWN(t->a, bool, p->nslots + 1);
+    const bool *const weights[] = {tracer_weights_dropped(p, t->a), softmaxed};
+    for (int i = 0; i < p->ncalls; i++)
+        softmaxed[p->calls[i].outs[0]] = target_is(p->calls[i].target, TARGET_WEIGHS);
+    for (int i = 0, end; i < p->ncalls; i = end) {
+        end = i + 1;
+        if (!t->stacks[i].n || !t->stacks[i].at[0].traced)
+            continue;
+        for (int k = end; k < p->ncalls && (!t->stacks[k].n || t->stacks[k].at[0].traced); k++)
+            end = t->stacks[k].n ? k + 1 : end;
+        for (int first = i, stop, from; first < end; first = stop + 1) {
+            const char *module = "";
+            for (int m = p->calls[first].scope; m > 0 && may_be_transformers(p, m); m = p->modules[m].parent)
+                module = p->modules[m].path;
+            stop = first;
+            for (int k = first + 1; k < end && *module; k++)
+                stop = path_within(p->modules[p->calls[k].scope].path, module) ? k : stop;
+            const size_t around = (size_t)(path_last(module) - module);
+            const int last = function_end(p, arena_strn(t->a, module, around ? around - 1 : 0), end);
+            if (*module && several_read(p, reader, module, first, stop, last, NULL) &&
+                last_layers(p, module, first, stop, &from))
+                hold_layers(t, module, first, from, stop, last, NULL, until, by);
+            for (int w = 0; w < COUNT(weights) && *module; w++)
+                if (several_read(p, reader, module, first, stop, last, weights[w]))
+                    for (int k = first; k <= stop; k++) {
+                        const int slot = p->calls[k].outs[0];
+                        until[slot] = weights[w][slot] && until[slot] < last ? last : until[slot];
+                    }
+        }
+    }
 }
 
 void
@@ -487,25 +572,16 @@ tracer_hold_states(struct tracer *t, int *until, const char **by)
             const struct spot *s = &t->stacks[i].at[level];
             const int end = t->stacks[i].end[level + 1];
             if (!*s->calls || (i && stack_shares(&t->stacks[i - 1], level, &t->stacks[i])) ||
-                !(s->states || returns_states(t, reader, s->calls, i, end, level)) ||
+                !(s->states || (is_transformers(p, i, s->calls) &&
+                                several_read(p, reader, s->calls, i, end, t->stacks[i].end[level], NULL))) ||
                 !last_layers(p, s->calls, i, end, &from))
                 continue;
             tracer_read_lines(t);
             const char *name = s->src->nbindings ? arena_str(p->arena, s->src->binding[0].name) : NULL;
             const int last =
                 name ? tracer_local_end(t, end, level, name) : tracer_line_end(t, level, end, t->stacks[i].end[level]);
-            const int input = next_read(&(struct call_reads){&p->calls[from]}),
-                      before = input < 0 ? -1 : t->maker[input];
-            if (before >= i && before < from && until[input] < last) {
-                until[input] = last;
-                by[input] = name;
-            }
-            for (int k = from; k <= end; k++) {
-                slot = p->calls[k].outs[0];
-                if (!ends_layer(p, s->calls, k, end) || until[slot] >= last)
-                    continue;
-                until[slot] = last;
-                by[slot] = name;
-            }
+            hold_layers(t, s->calls, i, from, end, last, name, until, by);
         }
+    if (python_traced(p))
+        hold_region_layers(t, reader, until, by);
 }

@@ -51,6 +51,7 @@ static const struct {
     {"linear", TARGET_PROJECTS},
     {"softmax", TARGET_WEIGHS},
     {"dropout", TARGET_DROPS},
+    {"native_dropout", TARGET_DROPS},
 };
 
 static inline bool
