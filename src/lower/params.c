@@ -500,8 +500,17 @@ listed_as(const struct dynamo *d, int at)
     return listed == unread ? found : -1;
 }
 
-/* The parameter whose size this one has, too: that of the same layer beside it, if all of those are alike; NULL
- * none. */
+/* Whether the number that ends there is a part of the path, "layers.4", and not the end of a name, "fc2". */
+static bool
+is_index(const char *path, const char *end)
+{
+    while (end > path && isdigit((unsigned char)end[-1]))
+        end--;
+    return end == path || end[-1] == '.';
+}
+
+/* The parameter whose size this one has, too: that of the same layer beside it, in a list rather than of a like name,
+ * if all of those are alike; NULL none. */
 static const struct param *
 like_beside(const struct program *p, const struct param *q)
 {
@@ -511,7 +520,8 @@ like_beside(const struct program *p, const struct param *q)
         const char *at = o->rank >= 0 && (o->kind == PARAM_BUFFER) == (q->kind == PARAM_BUFFER)
                              ? path_number(q->name, o->name)
                              : NULL;
-        if (!at || (inner && at < inner))
+        const int listed = at && inner ? is_index(q->name, at) - is_index(q->name, inner) : 0;
+        if (!at || listed < 0 || (!listed && inner && at < inner))
             continue;
         bool same = like && at == inner && like->rank == o->rank && like->dtype == o->dtype &&
                     memcmp(like->size, o->size, sizeof(*o->size) * (size_t)o->rank) == 0;
@@ -586,8 +596,8 @@ is_table(const char *module)
 }
 
 /* The parameter under whose name a nameless one is read: the same last name in the nearest module above or below (a
- * head's bias and its decoder's); for a weight that is named as a table the one that an embedding reads, or the head
- * nearer to it. */
+ * head's bias and its decoder's); for a weight that is named as a table, and is none of a list's or of attention's, the
+ * one that an embedding reads, or the head nearer to it. */
 static int
 tied_to(const struct dynamo *d, int at, int table)
 {
@@ -609,7 +619,9 @@ tied_to(const struct dynamo *d, int at, int table)
     if (best >= 0)
         return best;
     static const char *const heads[] = {"head.weight", "decoder.weight", "generator.weight"};
-    if (!ends_with(name, "weight") || !is_table(path_last(p->modules[p->params[at].module].path)))
+    const char *module = p->modules[p->params[at].module].path;
+    if (!ends_with(name, "weight") || !is_table(path_last(module)) || strstr(module, "attn.") ||
+        strstr(module, "attention.") || like_beside(p, &p->params[at]))
         return -1;
     for (int i = 0; i < p->nparams; i++)
         for (int k = 0; k < COUNT(heads); k++)
@@ -975,7 +987,7 @@ params_tie(struct dynamo *d)
         bool computed = other < 0 && !(like && q->kind == PARAM_BUFFER) && computed_of(d, &read, q);
         const struct param *twin = other < 0 && q->rank < 0 && !computed ? twin_of(d, q, true) : NULL;
         if (twin) {
-            sized_like(l, q, twin);
+            sized_like(l, q, like ? like : twin);
             continue;
         }
         if (like && !computed) {
