@@ -2,19 +2,20 @@
 # SPDX-License-Identifier: Apache-2.0
 """Models as people write them by hand, each from another paper or course: is the peak right, or said to be unsure?
 
-    people.py MEMLINT RECORD.PY EXPORT.PY [--only REGEX] [--set N] [--torchscript] [--keep DIR] [-v]
+    people.py MEMLINT RECORD.PY EXPORT.PY [--only REGEX] [--set N] [--torchscript | --captured] [--keep DIR] [-v]
 
 people.tar.xz has their sources and, for each, the peaks that PyTorch has; those who wrote them had not read memlint.
 Comments of a source say what a user knows: "# loss:", "# freeze:", "# outputs:", "# static:" (inputs without a batch),
-"# fixed:" (the batch is 4 in the file), "# more:" (options). Dynamo's export in training mode, or TorchScript's, is
-made where DIR has none. Printed: a line for each row that is wrong by more than 0.5 % or in doubt, then a table. Exit 1
-when one is wrong and sure.
+"# fixed:" (the batch is 4 in the file), "# more:" (options). Dynamo's export in training mode, TorchScript's, or
+memlint's own of a batch of 4, is made where DIR has none. Printed: a line for each row that is wrong by more than 0.5 %
+or in doubt, then a table. Exit 1 when one is wrong and sure.
 """
 
 import collections, json, os, re, sys, tarfile
 
-sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-import steps
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path[:0] = [HERE, os.path.join(HERE, "..", "..", "packaging", "python")]
+import captured, steps
 
 BATCH = 4
 
@@ -24,15 +25,17 @@ def words(source, key):
     return found.group(1).split() if found else []
 
 
-def export(bench, name, source, torchscript):
+def export(bench, name, source, kind):
     torch = bench.torch
     entry = steps.load("zoo", bench.file(name, ".py")).ZOO["case"]
+    if kind == ".captured":
+        return captured.capture_case(bench, name)
     fixed, static = words(source, "fixed"), words(source, "static")
     inputs, _ = entry.inputs(BATCH if fixed else 2)
     path = bench.file(name, ".onnx.new")
     outputs = words(source, "outputs") or ["output"]
     common = {"input_names": list(inputs), "output_names": outputs, "verbose": False}
-    if torchscript:
+    if kind == ".ts":
         torch.onnx.export(
             entry.build().train(),
             (inputs,),
@@ -60,18 +63,18 @@ def export(bench, name, source, torchscript):
     bench.tools.tidy_paths(model)
     bench.tidy(model)
     bench.onnx.save(model, path)
-    os.rename(path, bench.file(name, ".ts" * torchscript + ".onnx"))
+    os.rename(path, bench.file(name, kind + ".onnx"))
 
 
-def options(source):
-    said = [] if words(source, "fixed") else ["--dim", f"batch={BATCH}"]
+def options(source, fixed=False):
+    said = [] if fixed or words(source, "fixed") else ["--dim", f"batch={BATCH}"]
     said += [f"--loss={loss}" for loss in words(source, "loss") or ["cross-entropy"]]
     return said + [f"--freeze={p}" for p in words(source, "freeze")] + words(source, "more")
 
 
 def run(a, bench):
     counts = collections.defaultdict(collections.Counter)
-    with tarfile.open(os.path.join(os.path.dirname(os.path.abspath(__file__)), "people.tar.xz")) as tar:
+    with tarfile.open(os.path.join(HERE, "people.tar.xz")) as tar:
         texts = {m.name: tar.extractfile(m).read().decode() for m in tar.getmembers() if m.isfile()}
     for file in sorted(n for n in texts if n.endswith(".py")):
         which, name = file[: -len(".py")].split("/")
@@ -79,13 +82,14 @@ def run(a, bench):
             continue
         bench.put(name, texts[file])
         log = bench.file(name, ".log")
-        of = name + ".ts" * a.torchscript
+        kind = ".captured" if a.captured else ".ts" if a.torchscript else ""
+        of = name + kind
         if not os.path.exists(bench.file(of, ".onnx")):
-            if not steps.apart(log, lambda: export(bench, name, texts[file], a.torchscript)):
+            if not steps.apart(log, lambda: export(bench, name, texts[file], kind)):
                 print("not exported ", name, steps.reason(log))
                 continue
         for precision, peak in json.loads(texts[f"{which}/{name}.json"]).items():
-            said = bench.error(of, options(texts[file]), precision, {"peak_allocated": peak})
+            said = bench.error(of, options(texts[file], a.captured), precision, {"peak_allocated": peak})
             steps.score(a, counts[which], f"{name} {precision}", *said)
     return steps.scores(counts, "set")
 
@@ -93,7 +97,9 @@ def run(a, bench):
 def main():
     ap = steps.arguments(__doc__)
     ap.add_argument("--set", default="", help="of one set alone")
-    ap.add_argument("--torchscript", action="store_true", help="files by TorchScript's exporter")
+    how = ap.add_mutually_exclusive_group()
+    how.add_argument("--torchscript", action="store_true", help="files by TorchScript's exporter")
+    how.add_argument("--captured", action="store_true", help="memlint's own")
     return steps.on_bench(run, ap.parse_args())
 
 
