@@ -195,11 +195,21 @@ assume_remade(struct lowering *l)
 /* Two runs of one function: the frames around each, and the modules whose function it is. */
 struct runs {
     const char *from, *to, *scopes, *module, *again;
-    bool traced; /* the other one as a graph's code, whose lines are one call each: `to` is the reader's */
-    bool called; /* the frames around end in lines that call the module */
+    bool traced;         /* the other one as a graph's code, whose lines are one call each: `to` is the reader's */
+    bool called;         /* the frames around end in lines that call the module */
+    struct rerun *whole; /* all of a module runs again: its calls until they are put; NULL else */
+};
+
+struct rerun {
+    int n, cap;
+    struct placed {
+        int first; /* the call of the first run */
+        struct call call;
+    } * of;
 };
 
 static int local_again(struct dynamo *d, const struct group *g, const struct runs *r, int slot);
+static void put_whole(struct dynamo *d, const struct runs *r);
 
 struct operand { /* of a call that runs again */
     int slot;
@@ -294,7 +304,8 @@ ran_elsewhere(struct dynamo *d, const struct group *g, const struct operand *o, 
         const char *stack = d->l->g->n[later->last].stack;
         ran = !later->done && stack && later->path && starts_with(stack, o->stack) && path_within(later->path, module);
     }
-    *r = (struct runs){before, o->stack, d->l->g->n[g->last].scopes, module, module, .called = true};
+    *r = (struct runs){before, o->stack,       d->l->g->n[g->last].scopes,         module,
+                       module, .called = true, .whole = NEW(d->l->a, struct rerun)};
     return !ran;
 }
 
@@ -341,8 +352,11 @@ again_read(struct dynamo *d, const struct group *g, const struct call *reader, c
     o.written = o.view || !own ? 0 : python_times(o.line, m->target);
     o.lost = o.view ? NULL : left_out_behind(d, m);
     struct runs runs;
-    if (ran_elsewhere(d, g, &o, &runs))
-        return local_again(d, g, &runs, slot);
+    if (ran_elsewhere(d, g, &o, &runs)) {
+        slot = local_again(d, g, &runs, slot);
+        put_whole(d, &runs);
+        return slot;
+    }
     const bool made = (part && strchr(o.line, '[')) || written_more(d, g, &o) || made_by_function(d->l->a, &o) ||
                       (o.lost && *o.lost) || (rounds && made_each_round(d->l, &o));
     const struct call *base =
@@ -531,6 +545,56 @@ find_rerun(struct dynamo *d, const struct group *g, const struct call *made, str
     const char *one = python_frame(made->stack + strlen(r->from)), *other = python_frame(stack + strlen(r->to));
     const size_t file = one ? strcspn(one, ",") : 0;
     return strcmp(r->from, r->to) != 0 && one && other && strncmp(one, other, file + 1) == 0;
+}
+
+/* How many calls of that name's root a module has. */
+static int
+calls_of_root(const struct program *p, const char *module, const char *name)
+{
+    int number, n = 0;
+    const size_t root = fx_number(name, &number);
+    for (const struct call *c = p->calls; c < p->calls + p->ncalls; c++)
+        n += c->name && fx_number(c->name, &number) == root && strncmp(c->name, name, root) == 0 &&
+             path_within(p->modules[c->scope].path, module);
+    return n;
+}
+
+/* Whether as many names went as the module has calls: of the root of that one, which went last; or behind its last call
+ * of a layer, as sizes may have names of other roots. */
+static bool
+went_whole(struct dynamo *d, const char *module, const char *name)
+{
+    enum { FEWEST = 4 }; /* a few may have gone one by one */
+    const struct program *p = d->l->p;
+    const int lost = left_before(d, name) + 1;
+    const struct call *last = NULL;
+    for (const struct call *c = p->calls; c < p->calls + p->ncalls; c++)
+        if (c->name && c->nargs > 1 && c->args[1].kind == ARG_SLOT && c->args[1].i < p->ngiven &&
+            path_within(p->modules[c->scope].path, module))
+            last = c;
+    if (lost >= FEWEST && lost == calls_of_root(p, module, name))
+        return true;
+    const int behind = last ? left_behind(d, last->name) : 0;
+    return behind >= FEWEST && behind == calls_of_root(p, module, last->name);
+}
+
+/* A module that the reader's function called again on a line that left nothing: "logits2 = self.model(x)". */
+static bool
+find_whole(struct dynamo *d, const struct group *g, const struct call *made, const char *name, struct runs *r)
+{
+    const struct program *p = d->l->p;
+    const char *stack = d->l->g->n[g->last].stack;
+    const int reader = lower_module(d->l, g->path ? g->path : "", g->type);
+    int at = made->scope;
+    while (at > 0 && p->modules[at].parent != reader)
+        at = p->modules[at].parent;
+    if (at <= 0 || !made->stack || !stack || !went_whole(d, p->modules[at].path, name))
+        return false;
+    const char *module = p->modules[at].path;
+    *r = (struct runs){.scopes = d->l->g->n[g->last].scopes, .module = module, .again = module};
+    r->whole = NEW(d->l->a, struct rerun);
+    frames_part(d->l->a, made->stack, stack, &r->from, &r->to);
+    return strcmp(r->from, r->to) != 0 && ran_below(made, r->from);
 }
 
 /* A module that its reader's function calls again, on a line that is not the first one's: where the frames part, below
@@ -796,6 +860,33 @@ locals_again(struct dynamo *d, const struct group *g, const struct runs *r, stru
         a->i = local_again(d, g, r, (int)a->i);
 }
 
+static int
+by_first(const void *a, const void *b)
+{
+    const struct placed *x = a, *y = b;
+    return (x->first > y->first) - (x->first < y->first);
+}
+
+/* Puts what runs again as a whole in the order of the first run: before what else its line runs, or where that calls
+ * the module. */
+static void
+put_whole(struct dynamo *d, const struct runs *r)
+{
+    struct program *p = d->l->p;
+    struct rerun *b = r->whole;
+    const int first = p->ncalls;
+    int at = r->called ? first : 0;
+    while (at < first && !(p->calls[at].stack && starts_with(p->calls[at].stack, r->to)))
+        at++;
+    if (b->n)
+        qsort(b->of, (size_t)b->n, sizeof(*b->of), by_first);
+    for (int i = 0; i < b->n; i++)
+        *PUSH(d->l->a, p->calls, p->ncalls, p->cap_calls) = b->of[i].call;
+    if (b->n)
+        group_move(d, first, at);
+    b->n = 0;
+}
+
 /* What both lines give the module, as one of them may detach it. */
 static int
 argument_again(struct dynamo *d, const struct group *g, const struct runs *r, int slot)
@@ -821,6 +912,7 @@ argument_again(struct dynamo *d, const struct group *g, const struct runs *r, in
 static int
 local_again(struct dynamo *d, const struct group *g, const struct runs *r, int slot)
 {
+    enum { DEEPEST = 2000 }; /* calls, one of the other: a network's */
     struct program *p = d->l->p;
     struct arena *a = d->l->a;
     const char *in = r->traced ? "" : r->to;
@@ -839,13 +931,13 @@ local_again(struct dynamo *d, const struct group *g, const struct runs *r, int s
         return other ? other->slot : slot;
     const struct call *m = group_maker(p, slot);
     path = m && m->stack ? path_moved(a, p->modules[m->scope].path, r->module, r->again) : NULL;
-    const bool local = path && m->nouts == 1 && starts_with(m->stack, r->from) && d->again < MAX_DEPTH;
+    const bool local = path && m->nouts == 1 && starts_with(m->stack, r->from) && d->rerun < DEEPEST;
     if (r->called && (!local || strcmp(m->target, traceless[TRACELESS_DETACH].target) == 0))
         return argument_again(d, g, r, slot);
     if (!local)
         return slot;
     const char *stack = stack_again(a, r, m->stack);
-    const int there = r->traced ? -1 : made_there(p, m, path, stack);
+    const int there = r->traced || r->whole ? -1 : made_there(p, m, path, stack), first = (int)(m - p->calls);
     if (there >= 0)
         return there;
     struct call c = call_again(d->l, m);
@@ -854,11 +946,14 @@ local_again(struct dynamo *d, const struct group *g, const struct runs *r, int s
     c.stack = stack;
     c.frames = fx_frames(a, c.stack);
     c.location = fx_location(a, c.stack);
-    d->again++;
+    d->rerun++;
     for (int k = 0; k < c.nargs; k++)
         locals_again(d, g, r, &c.args[k]);
-    d->again--;
-    put_again(d, g, &c);
+    d->rerun--;
+    if (r->whole)
+        *PUSH(a, r->whole->of, r->whole->n, r->whole->cap) = (struct placed){first, c};
+    else
+        put_again(d, g, &c);
     *PUSH(a, d->remade, d->nremade, d->cap_remade) = (struct remade){in, r->again, slot, c.outs[0]};
     return c.outs[0];
 }
@@ -1222,7 +1317,8 @@ again_duplicate(struct dynamo *d, const struct group *g, const char *name, int s
     if (stack && ran_all(d, g, maker, stack) && ran_behind(d, g, maker))
         stack = NULL;
     struct runs runs;
-    const bool copied = !stack && (find_copy(d, g, maker, &runs) || find_rerun(d, g, maker, &runs));
+    const bool copied = !stack && (find_copy(d, g, maker, &runs) || find_rerun(d, g, maker, &runs) ||
+                                   find_whole(d, g, maker, name, &runs));
     if (copied) {
         const char *path = path_moved(d->l->a, p->modules[made.scope].path, runs.module, runs.again);
         again.scope = lower_module(d->l, path, p->modules[made.scope].type);
@@ -1243,6 +1339,9 @@ again_duplicate(struct dynamo *d, const struct group *g, const char *name, int s
     if (copied || (stack && (find_runs(d, g, maker, stack, &runs) || find_call_again(d, g, maker, stack, &runs))))
         for (int k = 0; k < again.nargs; k++)
             locals_again(d, g, &runs, &again.args[k]);
+    const bool whole = copied && runs.whole;
+    if (whole)
+        put_whole(d, &runs);
     const bool follows = operands_again(d, g, &made, &again, stack, rounds);
     ran_between(d, name, &before, &later);
     const bool other = detach_other(d, g, &again), early = !stack && !other && !counted && ran_early(d, g, &again);
@@ -1252,7 +1351,7 @@ again_duplicate(struct dynamo *d, const struct group *g, const char *name, int s
     const bool elsewhere = !stack && parts_outermost(d->l->a, made.stack, reader->stack);
     *PUSH(d->l->a, p->calls, p->ncalls, p->cap_calls) = again;
     if (stack)
-        group_move(d, first, behind_operands(p, first, before_later(d, g, first)));
+        group_move(d, first, behind_operands(p, first, whole ? 0 : before_later(d, g, first)));
     else if (other)
         group_move(d, first - 1, i + 1); /* with what is detached for it */
     else if (behind || follows || counted)

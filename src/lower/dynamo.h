@@ -93,6 +93,7 @@ struct dynamo {
     int nleft;
     struct names *read;   /* full names of what lines read as "self.name"; NULL not asked for yet */
     int again;            /* calls being made again, one for the other */
+    int rerun;            /* likewise, of another run of a function or a module */
     bool clones_left_out; /* the last time that numbers told it, before a layer whose text went */
     bool trained;         /* the exporter saw the model in training mode */
     bool takes_batch;     /* and a batch norm */
@@ -438,6 +439,8 @@ struct call *left_after_maker(struct dynamo *d, const struct call *maker, const 
 /* What adding 0 or multiplying by 1 made of a slot, or the first of two that bound, which the exporter's optimizer
  * dropped; a doubt and the slot where that call is another one. */
 int left_identity(struct dynamo *d, const struct group *g, const char *name, int slot);
+/* How many calls of a name's root right before that one no text of the file has: "x.relu().relu().relu()" is one. */
+int left_before(struct dynamo *d, const char *name);
 /* How many calls of a name's root right behind that one no text of the file has, as the next one's number tells; -1
  * there is no next one. */
 int left_behind(struct dynamo *d, const char *name);

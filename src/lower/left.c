@@ -219,8 +219,7 @@ tell_names(struct dynamo *d)
     }
 }
 
-/* How many calls of a name's root right before that one no text of the file has: "x.relu().relu().relu()" is one. */
-static int
+int
 left_before(struct dynamo *d, const char *name)
 {
     int number, n = 0;

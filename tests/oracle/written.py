@@ -2444,6 +2444,27 @@ class M(nn.Module):
         x = self.out(x)
         return F.gelu(x)
 """
+# all of a network runs twice on one input, and the second line leaves nothing
+RUNS_TWICE = """
+class N(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.layers = nn.ModuleList([nn.Linear(64, 64) for _ in range(5)])
+        self.drop = nn.Dropout(0.1)
+    def forward(self, x):
+        for layer in self.layers:
+            x = x + self.drop(layer(x).tanh())
+        return x
+class M(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.n, self.o = N(), nn.Linear(64, 64)
+    def forward(self, x):
+        p = self.n(x)
+        q = self.n(x)
+        loss = F.mse_loss(self.o(p), q)
+        return loss
+"""
 LOG_ROWS = """
 class M(B):
     def forward(self, x):
@@ -2789,6 +2810,13 @@ CASES = {  # name: (classes, entry, entry of the step where it is another, optio
         None,
         ["--loss=sum", "--freeze=trunk.*"],
         ("fp32",),
+    ),
+    "runs_twice": (
+        RUNS_TWICE,
+        entry('{"x": torch.rand(b, 64)}', "None", "out"),
+        None,
+        ["--loss=output"],
+        steps.PRECISIONS,
     ),
     "log_rows": (
         LOG_ROWS,
