@@ -63,6 +63,8 @@ bool path_within(const char *path, const char *module);
 const char *path_moved(struct arena *a, const char *path, const char *from, const char *to);
 /* Behind the number in the first of two paths that is all in which they differ; NULL they differ otherwise. */
 const char *path_number(const char *a, const char *b);
+/* The first two modules on the way to each path that are not the same. False: one of them is around the other. */
+bool path_parts(struct arena *a, const char *one, const char *other, const char **module, const char **again);
 
 /* A map from strings to ints; keys are kept by reference. */
 struct names;

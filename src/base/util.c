@@ -411,6 +411,17 @@ path_moved(struct arena *a, const char *path, const char *from, const char *to)
     return path_within(path, from) ? arena_printf(a, "%s%s", to, path + strlen(from)) : NULL;
 }
 
+bool
+path_parts(struct arena *a, const char *one, const char *other, const char **module, const char **again)
+{
+    size_t same = 0;
+    for (size_t i = 0; one[i] && one[i] == other[i]; i++)
+        same = one[i] == '.' ? i + 1 : same;
+    *module = arena_strn(a, one, same + strcspn(one + same, "."));
+    *again = arena_strn(a, other, same + strcspn(other + same, "."));
+    return (*module)[same] && (*again)[same];
+}
+
 const char *
 path_number(const char *a, const char *b)
 {

@@ -798,8 +798,7 @@ find_copy(struct dynamo *d, const struct group *g, const struct call *made, stru
     struct arena *a = d->l->a;
     const struct program *p = d->l->p;
     const char *stack = d->l->g->n[g->last].stack, *module, *again;
-    if (!made->stack || !stack ||
-        !clones_modules_part(a, p->modules[made->scope].path, running_module(d, g), &module, &again))
+    if (!made->stack || !stack || !path_parts(a, p->modules[made->scope].path, running_module(d, g), &module, &again))
         return false;
     const struct module *was = &p->modules[lower_module(d->l, module, NULL)],
                         *is = &p->modules[lower_module(d->l, again, NULL)];

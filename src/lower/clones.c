@@ -698,24 +698,13 @@ clones_copied(struct dynamo *d, const struct group *g, int slot)
     return slot;
 }
 
-bool
-clones_modules_part(struct arena *a, const char *one, const char *other, const char **module, const char **again)
-{
-    size_t same = 0;
-    for (size_t i = 0; one[i] && one[i] == other[i]; i++)
-        same = one[i] == '.' ? i + 1 : same;
-    *module = arena_strn(a, one, same + strcspn(one + same, "."));
-    *again = arena_strn(a, other, same + strcspn(other + same, "."));
-    return (*module)[same] && (*again)[same];
-}
-
 /* The parameter of that copy of a network, which ran a norm's, that the file merged with this one; NULL none. */
 static struct param *
 param_of_copy(const struct dynamo *d, const struct param *named, const struct param *norm)
 {
     struct arena *a = d->l->a;
     const char *module, *again;
-    if (!named || !clones_modules_part(a, named->name, norm->name, &module, &again))
+    if (!named || !path_parts(a, named->name, norm->name, &module, &again))
         return NULL;
     struct param *q = params_called(d, path_moved(a, named->name, module, again));
     return q && q != norm && q->rank < 0 && !d->referenced[q - d->l->p->params] ? q : NULL;

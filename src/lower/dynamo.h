@@ -493,8 +493,6 @@ const char *clones_own_stack(struct arena *a, const char *type, const char *stac
  * the call itself, if that is known. Source: onnxscript/rewriter/rules/common/_fuse_pad_into_conv.py. The slot of the
  * padded input, or of the input where nothing was moved. */
 int clones_pad(struct dynamo *d, const struct group *g, int input);
-/* The first two modules on the way to each path that are not the same. False: one of them is around the other. */
-bool clones_modules_part(struct arena *a, const char *one, const char *other, const char **module, const char **again);
 
 /* ---- again.c: calls that were merged with equal ones ------------------------------------------------------------- */
 

@@ -117,7 +117,7 @@ find_known(struct arena *a, const struct program *p, const int *reader, const st
     for (const struct param *other = p->params; other < p->params + p->nparams; other++) {
         r->known = reader[other->slot];
         if (r->known >= 0 && other->rank == q->rank && strcmp(path_last(other->name), path_last(q->name)) == 0 &&
-            clones_modules_part(a, other->name, q->name, &r->module, &r->again) &&
+            path_parts(a, other->name, q->name, &r->module, &r->again) &&
             strcmp(other->name + strlen(r->module), q->name + strlen(r->again)) == 0)
             return true;
     }
