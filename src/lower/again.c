@@ -931,7 +931,9 @@ local_again(struct dynamo *d, const struct group *g, const struct runs *r, int s
     const struct call *m = group_maker(p, slot);
     path = m && m->stack ? path_moved(a, p->modules[m->scope].path, r->module, r->again) : NULL;
     const bool local = path && m->nouts == 1 && starts_with(m->stack, r->from) && d->rerun < DEEPEST;
-    if (r->called && (!local || strcmp(m->target, traceless[TRACELESS_DETACH].target) == 0))
+    const bool detached =
+        local && fx_count_frames(m->stack) == fx_count_frames(r->from) && spelled_ends_statement(m->target);
+    if (r->called && (!local || detached))
         return argument_again(d, g, r, slot);
     if (!local)
         return slot;

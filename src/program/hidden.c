@@ -544,12 +544,13 @@ hold_region_layers(struct tracer *t, const int *reader, int *until, const char *
             stop = first;
             for (int k = first + 1; k < end && *module; k++)
                 stop = path_within(p->modules[p->calls[k].scope].path, module) ? k : stop;
+            if (!*module)
+                continue;
             const size_t around = (size_t)(path_last(module) - module);
             const int last = function_end(p, arena_strn(t->a, module, around ? around - 1 : 0), end);
-            if (*module && several_read(p, reader, module, first, stop, last, NULL) &&
-                last_layers(p, module, first, stop, &from))
+            if (several_read(p, reader, module, first, stop, last, NULL) && last_layers(p, module, first, stop, &from))
                 hold_layers(t, module, first, from, stop, last, NULL, until, by);
-            for (int w = 0; w < COUNT(weights) && *module; w++)
+            for (int w = 0; w < COUNT(weights); w++)
                 if (several_read(p, reader, module, first, stop, last, weights[w]))
                     for (int k = first; k <= stop; k++) {
                         const int slot = p->calls[k].outs[0];
