@@ -139,21 +139,24 @@ bind_arg(struct capture *x, const struct node *n, struct arg *a)
         graph_doubt(l->g, n->name, n->op, NULL, "a size of this call hangs on a dimension that is not bound");
 }
 
-/* Operators whose row has another name: what writes numbers of its own over a tensor does it in one way. */
+/* Operators whose row has another name: what writes numbers of its own over a tensor does it in one way; and of these
+ * overloads what is not in place is another. overload: NULL all. */
 static const struct {
-    const char *op, *row;
+    const char *op, *overload, *row;
 } rows[] = {
-    {"copy_", "copy_"},
-    {"bernoulli_", "fill.Scalar"},
-    {"cauchy_", "fill.Scalar"},
-    {"exponential_", "fill.Scalar"},
-    {"fill_", "fill.Scalar"},
-    {"geometric_", "fill.Scalar"},
-    {"log_normal_", "fill.Scalar"},
-    {"normal_", "fill.Scalar"},
-    {"random_", "fill.Scalar"},
-    {"uniform_", "fill.Scalar"},
-    {"zero_", "fill.Scalar"},
+    {"copy_", NULL, "copy_"},
+    {"bernoulli_", NULL, "fill.Scalar"},
+    {"cauchy_", NULL, "fill.Scalar"},
+    {"exponential_", NULL, "fill.Scalar"},
+    {"fill_", NULL, "fill.Scalar"},
+    {"geometric_", NULL, "fill.Scalar"},
+    {"log_normal_", NULL, "fill.Scalar"},
+    {"normal_", NULL, "fill.Scalar"},
+    {"pow_", "Scalar", "pow.Tensor_Scalar"},
+    {"pow_", "Tensor", "pow.Tensor_Tensor"},
+    {"random_", NULL, "fill.Scalar"},
+    {"uniform_", NULL, "fill.Scalar"},
+    {"zero_", NULL, "fill.Scalar"},
 };
 
 /* The row of an operator, and whether it is called in place. */
@@ -165,7 +168,7 @@ find_row(struct capture *x, const struct node *n, bool *in_place)
     size_t stem = strlen(n->op);
     *in_place = stem > 1 && n->op[stem - 1] == '_' && n->op[stem - 2] != '_';
     for (int i = 0; i < COUNT(rows); i++)
-        if (strcmp(rows[i].op, n->op) == 0)
+        if (strcmp(rows[i].op, n->op) == 0 && (!rows[i].overload || strcmp(rows[i].overload, n->overload) == 0))
             return aten_find(rows[i].row);
     const struct aten *own = spelled_row(arena_printf(a, "%s%s.%s", space, n->op, n->overload));
     return (own && own->grad) || !*in_place

@@ -978,8 +978,6 @@ const struct aten aten_table[] = {
     ALIAS("__and__.Tensor", "bitwise_and.Tensor", "?", "self other"),
     ALIAS("__or__.Scalar", "bitwise_or.Scalar", NULL, "self other"),
     ALIAS("__or__.Tensor", "bitwise_or.Tensor", "?", "self other"),
-    ALIAS("pow_.Scalar", "pow.Tensor_Scalar", NULL, "self exponent"),
-    ALIAS("pow_.Tensor", "pow.Tensor_Tensor", "..", "self exponent"),
     ALIAS("max.other", "maximum.default", "?", "self other"),
     ALIAS("min.other", "minimum.default", "?", "self other"),
     ALIAS("split.sizes", "split_with_sizes.default", "+", "self split_size dim"),
