@@ -124,20 +124,29 @@ ran_below(const struct call *c, const char *stack)
     return c->stack && starts_with(c->stack, stack) && c->stack[strlen(stack)];
 }
 
+/* Of the modules that the group's own calls, the one that a call ran in; NULL none. */
+static const char *
+module_of_reader(struct dynamo *d, const struct group *g, const struct call *c)
+{
+    const struct module *modules = d->l->p->modules;
+    const int reader = lower_module(d->l, g->path ? g->path : "", g->type);
+    int at = c->scope;
+    while (at > 0 && modules[at].parent != reader)
+        at = modules[at].parent;
+    return at > 0 ? modules[at].path : NULL;
+}
+
 /* How often a line calls the module of the reader's in which a call ran, "self.b(z)"; 0 no line does. around: how many
  * of these have what the reader computes for an argument, so that they run behind it. */
 static int
 calls_module(struct dynamo *d, const struct group *g, const struct call *c, const char *line, int *around)
 {
-    const struct module *modules = d->l->p->modules;
-    const int reader = lower_module(d->l, g->path ? g->path : "", g->type);
-    int at = c->scope, n = 0;
+    const char *module = module_of_reader(d, g, c);
+    int n = 0;
     *around = 0;
-    while (at > 0 && modules[at].parent != reader)
-        at = modules[at].parent;
-    if (at <= 0)
+    if (!module)
         return 0;
-    const char *name = arena_printf(d->l->a, "self.%s(", path_last(modules[at].path));
+    const char *name = arena_printf(d->l->a, "self.%s(", path_last(module));
     for (const char *p = line; (p = strstr(p, name)); n++) {
         p += strlen(name);
         const char *end = python_brackets_end(p - 1);
@@ -289,13 +298,10 @@ ran_elsewhere(struct dynamo *d, const struct group *g, const struct operand *o, 
 {
     const struct program *p = d->l->p;
     const char *before = o->reader ? o->reader->stack : NULL;
-    const int reader = lower_module(d->l, g->path ? g->path : "", g->type);
-    int at = o->m->scope, around;
+    int around;
     if (!o->elsewhere || o->within || !ran_below(o->m, before) || !calls_module(d, g, o->m, o->line, &around))
         return false;
-    while (p->modules[at].parent != reader)
-        at = p->modules[at].parent;
-    const char *module = p->modules[at].path;
+    const char *module = module_of_reader(d, g, o->m);
     bool ran = false;
     for (int i = 0; i < p->ncalls && !ran; i++)
         ran = ran_below(&p->calls[i], o->stack) && path_within(p->modules[p->calls[i].scope].path, module);
@@ -304,8 +310,13 @@ ran_elsewhere(struct dynamo *d, const struct group *g, const struct operand *o, 
         const char *stack = d->l->g->n[later->last].stack;
         ran = !later->done && stack && later->path && starts_with(stack, o->stack) && path_within(later->path, module);
     }
-    *r = (struct runs){before, o->stack,       d->l->g->n[g->last].scopes,         module,
-                       module, .called = true, .whole = NEW(d->l->a, struct rerun)};
+    *r = (struct runs){.from = before,
+                       .to = o->stack,
+                       .scopes = d->l->g->n[g->last].scopes,
+                       .module = module,
+                       .again = module,
+                       .called = true,
+                       .whole = NEW(d->l->a, struct rerun)};
     return !ran;
 }
 
@@ -463,9 +474,9 @@ is_cast_of_more(const struct dynamo *d, const struct call *c)
     if (!c || !c->name || !spelled(spelled_root(d->l->a, c->target), CASTS_TO))
         return false;
     int most = 0, count = 0, number;
-    const size_t root = fx_number(c->name, &number);
     for (int i = 0; i < d->ngroups; i++)
-        if (fx_number(d->groups[i].fx_name, &number) == root && strncmp(d->groups[i].fx_name, c->name, root) == 0) {
+        if (fx_same_root(d->groups[i].fx_name, c->name)) {
+            fx_number(d->groups[i].fx_name, &number);
             most = number > most ? number : most;
             count++;
         }
@@ -551,11 +562,9 @@ find_rerun(struct dynamo *d, const struct group *g, const struct call *made, str
 static int
 calls_of_root(const struct program *p, const char *module, const char *name)
 {
-    int number, n = 0;
-    const size_t root = fx_number(name, &number);
+    int n = 0;
     for (const struct call *c = p->calls; c < p->calls + p->ncalls; c++)
-        n += c->name && fx_number(c->name, &number) == root && strncmp(c->name, name, root) == 0 &&
-             path_within(p->modules[c->scope].path, module);
+        n += c->name && fx_same_root(c->name, name) && path_within(p->modules[c->scope].path, module);
     return n;
 }
 
@@ -567,13 +576,13 @@ went_whole(struct dynamo *d, const char *module, const char *name)
     enum { FEWEST = 4 }; /* a few may have gone one by one */
     const struct program *p = d->l->p;
     const int lost = left_before(d, name) + 1;
+    if (lost >= FEWEST && lost == calls_of_root(p, module, name))
+        return true;
     const struct call *last = NULL;
     for (const struct call *c = p->calls; c < p->calls + p->ncalls; c++)
         if (c->name && c->nargs > 1 && c->args[1].kind == ARG_SLOT && c->args[1].i < p->ngiven &&
             path_within(p->modules[c->scope].path, module))
             last = c;
-    if (lost >= FEWEST && lost == calls_of_root(p, module, name))
-        return true;
     const int behind = last ? left_behind(d, last->name) : 0;
     return behind >= FEWEST && behind == calls_of_root(p, module, last->name);
 }
@@ -582,17 +591,11 @@ went_whole(struct dynamo *d, const char *module, const char *name)
 static bool
 find_whole(struct dynamo *d, const struct group *g, const struct call *made, const char *name, struct runs *r)
 {
-    const struct program *p = d->l->p;
-    const char *stack = d->l->g->n[g->last].stack;
-    const int reader = lower_module(d->l, g->path ? g->path : "", g->type);
-    int at = made->scope;
-    while (at > 0 && p->modules[at].parent != reader)
-        at = p->modules[at].parent;
-    if (at <= 0 || !made->stack || !stack || !went_whole(d, p->modules[at].path, name))
+    const char *stack = d->l->g->n[g->last].stack, *module = module_of_reader(d, g, made);
+    if (!module || !made->stack || !stack || !went_whole(d, module, name))
         return false;
-    const char *module = p->modules[at].path;
-    *r = (struct runs){.scopes = d->l->g->n[g->last].scopes, .module = module, .again = module};
-    r->whole = NEW(d->l->a, struct rerun);
+    *r = (struct runs){
+        .scopes = d->l->g->n[g->last].scopes, .module = module, .again = module, .whole = NEW(d->l->a, struct rerun)};
     frames_part(d->l->a, made->stack, stack, &r->from, &r->to);
     return strcmp(r->from, r->to) != 0 && ran_below(made, r->from);
 }
@@ -602,14 +605,10 @@ find_whole(struct dynamo *d, const struct group *g, const struct call *made, con
 static bool
 find_call_again(struct dynamo *d, const struct group *g, const struct call *made, const char *stack, struct runs *r)
 {
-    const int reader = lower_module(d->l, g->path ? g->path : "", g->type);
-    const struct module *modules = d->l->p->modules;
-    int at = made->scope;
-    while (at > 0 && modules[at].parent != reader)
-        at = modules[at].parent;
-    if (at <= 0)
+    const char *module = module_of_reader(d, g, made);
+    if (!module)
         return false;
-    *r = (struct runs){.scopes = d->l->g->n[g->last].scopes, .module = modules[at].path, .again = modules[at].path};
+    *r = (struct runs){.scopes = d->l->g->n[g->last].scopes, .module = module, .again = module};
     frames_part(d->l->a, made->stack, stack, &r->from, &r->to);
     const char *below = made->stack + strlen(r->from);
     return strcmp(r->from, r->to) != 0 && *below && strcmp(below, stack + strlen(r->to)) == 0;
@@ -702,8 +701,7 @@ left_out_in_round(struct dynamo *d, const struct call *m, int from)
     int number;
     const size_t root = m->name ? fx_number(m->name, &number) : 0;
     for (const struct call *c = &p->calls[from]; root && c < p->calls + p->ncalls; c++)
-        if (c->name && fx_number(c->name, &number) == root && strncmp(c->name, m->name, root) == 0 && c->stack &&
-            !python_earlier(d->l->a, m->stack, c->stack))
+        if (c->name && fx_same_root(c->name, m->name) && c->stack && !python_earlier(d->l->a, m->stack, c->stack))
             last = c;
     if (!last || left_behind(d, last->name) <= 0)
         return NULL;

@@ -213,6 +213,8 @@ int fx_count_frames(const char *stack);
 const char *fx_line_in_frame(struct arena *a, const char *maker, const char *reader);
 /* The length of a traced name without its number, and that: "_to_copy_2"; 0 it has none. */
 size_t fx_number(const char *name, int *number);
+/* Whether two traced names are of one root. */
+bool fx_same_root(const char *a, const char *b);
 /* The traced name of that root and number: "add" of 0. */
 const char *fx_nth(struct arena *a, const char *name, size_t root, int number);
 const char *fx_named(struct arena *a, const char **args); /* "add_1" of "%add_1", from there on; NULL no more */

@@ -512,6 +512,14 @@ fx_number(const char *name, int *number)
     return has ? root - 1 : n;
 }
 
+bool
+fx_same_root(const char *a, const char *b)
+{
+    int number;
+    const size_t root = fx_number(a, &number);
+    return fx_number(b, &number) == root && strncmp(a, b, root) == 0;
+}
+
 const char *
 fx_nth(struct arena *a, const char *name, size_t root, int number)
 {

@@ -1099,13 +1099,13 @@ trains_within(const struct program *p, const char *module)
 /* Whether nothing is frozen beside a module, in the one that it is a part of: whoever freezes the first layers alone
  * calls their method, as freeze_feature_encoder() of Transformers' audio models. */
 static bool
-frozen_alone(struct arena *a, const struct program *p, const char *path)
+frozen_alone(const struct program *p, const struct module *m)
 {
-    const char *around = arena_strn(a, path, (size_t)(path_last(path) - path - (path_last(path) > path)));
+    const char *around = p->modules[m->parent].path;
     bool alone = true;
     for (int i = 0; i < p->nparams && alone; i++) {
         const char *of = p->modules[p->params[i].module].path;
-        alone = p->params[i].kind != PARAM_FROZEN || path_within(of, path) || !path_within(of, around);
+        alone = p->params[i].kind != PARAM_FROZEN || path_within(of, m->path) || !path_within(of, around);
     }
     return alone;
 }
@@ -1124,7 +1124,7 @@ params_ask(struct lowering *l)
             continue;
         const bool trains = trains_within(p, m->path);
         if (!trains)
-            program_assume(p, frozen_alone(l->a, p, m->path) ? ALTERNATIVE_NONE : ALTERNATIVE_ASKS,
+            program_assume(p, frozen_alone(p, m) ? ALTERNATIVE_NONE : ALTERNATIVE_ASKS,
                            "%s was frozen by its own method, after which it asks for no gradient of its input, as it "
                            "does where its parameters were frozen one by one",
                            m->path);

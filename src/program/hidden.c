@@ -538,16 +538,16 @@ hold_region_layers(struct tracer *t, const int *reader, int *until, const char *
         for (int k = end; k < p->ncalls && (!t->stacks[k].n || t->stacks[k].at[0].traced); k++)
             end = t->stacks[k].n ? k + 1 : end;
         for (int first = i, stop, from; first < end; first = stop + 1) {
-            const char *module = "";
+            int top = 0;
             for (int m = p->calls[first].scope; m > 0 && may_be_transformers(p, m); m = p->modules[m].parent)
-                module = p->modules[m].path;
+                top = m;
+            const char *module = p->modules[top].path;
             stop = first;
-            for (int k = first + 1; k < end && *module; k++)
+            for (int k = first + 1; k < end && top; k++)
                 stop = path_within(p->modules[p->calls[k].scope].path, module) ? k : stop;
-            if (!*module)
+            if (!top)
                 continue;
-            const size_t around = (size_t)(path_last(module) - module);
-            const int last = function_end(p, arena_strn(t->a, module, around ? around - 1 : 0), end);
+            const int last = function_end(p, p->modules[p->modules[top].parent].path, end);
             if (several_read(p, reader, module, first, stop, last, NULL) && last_layers(p, module, first, stop, &from))
                 hold_layers(t, module, first, from, stop, last, NULL, until, by);
             for (int w = 0; w < COUNT(weights); w++)

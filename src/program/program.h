@@ -350,7 +350,8 @@ bool python_may_hide(struct arena *a, const char *stack);
 bool *python_hidden(const struct program *p, struct arena *a);
 /* Whether some of it was traced without its lines. */
 bool python_traced(const struct program *p);
-/* Whether something may be in a list that a loop goes through, or takes it out of; of a program that was asked for. */
+/* Whether something may be in a list that a loop goes through, or takes it out of, or that a call has on further lines;
+ * of a program that was asked for. */
 bool python_lists(const struct program *p);
 bool python_is_traced(const char *stack); /* a line of such a graph's code */
 /* Whose code that is, File "<eval_with_key>.7": a region's, whose calls all have it. NULL none's. */
