@@ -95,13 +95,16 @@ left_learned(struct dynamo *d, const struct group *g, const char *name)
     return q && computed_read_here(d, g, q, "", "") ? q : NULL;
 }
 
-/* Whether the line of those frames writes the operator more often than the file has it there. */
+/* Whether the line of those frames, on which the maker ran, writes the operator more often than the file has it there,
+ * this time. */
 static bool
-writes_more(const struct dynamo *d, const char *stack, const char *line, const char *target)
+writes_more(const struct dynamo *d, const struct call *maker, const char *stack, const char *line, const char *target)
 {
     const struct program *p = d->l->p;
-    int calls = 0;
-    for (int i = 0; i < p->ncalls; i++)
+    int calls = 0, i = (int)(maker - p->calls);
+    while (i > 0 && (!p->calls[i - 1].stack || starts_with(p->calls[i - 1].stack, stack)))
+        i--;
+    for (; i < p->ncalls; i++)
         calls += p->calls[i].stack && strcmp(p->calls[i].stack, stack) == 0 && strcmp(p->calls[i].target, target) == 0;
     return python_times(line, target) > calls;
 }
@@ -133,7 +136,7 @@ makers_line(const struct dynamo *d, const struct group *g, const struct call *ma
         return made; /* before the second is made */
     if (!sum && strcmp(g->target, lost->target) == 0 &&
         (one ? python_times(read, lost->target) == 1
-             : python_writes(line, lost->target) && writes_more(d, made, line, lost->target)))
+             : python_writes(line, lost->target) && writes_more(d, maker, made, line, lost->target)))
         return made; /* "y += f(x)" of 0: the reader is the next one, in a loop's next round or on such a line */
     if (sum || python_writes(read, lost->target) || strcmp(maker->target, lost->target) == 0)
         return NULL;
@@ -141,7 +144,7 @@ makers_line(const struct dynamo *d, const struct group *g, const struct call *ma
     if (hides && one)
         return NULL;
     bool shows = clones_is_leaf(type) || python_writes(line, maker->target);
-    return hides && shows && !writes_more(d, maker->stack, line, lost->target) ? NULL : made;
+    return hides && shows && !writes_more(d, maker, maker->stack, line, lost->target) ? NULL : made;
 }
 
 struct call *
@@ -264,13 +267,21 @@ left_identity(struct dynamo *d, const struct group *g, const char *name, int slo
         if (spelled(name, OVERWRITES) && lower_overwrites(d->l, again->target))
             lower_in_place(d->l, again);
         int made = again->outs[0];
-        if (!more && strcmp(again->target, g->target) == 0 && python_times(fx_line_at(d, g->last), g->target) == 1)
-            left_put_on_line(d, g, slot, spelled_root(d->l->a, g->target), true); /* the line writes its own */
+        if (more || strcmp(again->target, g->target) != 0 || python_times(fx_line_at(d, g->last), g->target) != 1)
+            return made;
+        const struct call *m = group_maker(d->l->p, slot); /* the line writes its own, and the maker's may another */
+        const char *line = m && m->stack ? clones_own_stack(d->l->a, d->l->p->modules[m->scope].type, m->stack) : NULL;
+        if (line && again->stack && strcmp(line, again->stack) != 0 &&
+            writes_more(d, m, line, fx_line(d->l->a, line), g->target))
+            left_after_maker(d, m, line);
+        else
+            left_put_on_line(d, g, slot, spelled_root(d->l->a, g->target), true);
         return made;
     }
     struct call *c = group_call(d, g, arena_printf(d->l->a, "%s.Tensor", spelled_stem(d->l->a, name)), 2);
     const struct call *m = group_maker(d->l->p, slot);
-    const char *made = m && m->stack && c->stack ? makers_line(d, g, m, c) : NULL;
+    const bool lines = m && m->stack && c->stack && !python_is_traced(c->stack);
+    const char *made = lines ? makers_line(d, g, m, c) : NULL;
     if (made)
         c = left_after_maker(d, m, made);
     else if (m && m->stack && c->stack && reads_unbound(d, g, fx_line(d->l->a, m->stack), fx_line_at(d, g->last)))
