@@ -517,6 +517,16 @@ hides_copy(const struct dynamo *d, const struct group *g, int tensor)
            !python_writes(fx_line_at(d, from), d->groups[at].target);
 }
 
+/* What a line of its own made contiguous: "y = x[:, 1:].contiguous()", which a function saw under other sizes twice. */
+static bool
+made_contiguous(const struct dynamo *d, const struct group *g, int tensor)
+{
+    const int from = d->l->g->t[tensor].producer, at = from < 0 ? -1 : d->group_of[from];
+    const char *made = from < 0 ? NULL : d->l->g->n[from].stack, *read = d->l->g->n[g->last].stack;
+    return at >= 0 && made && read && target_is(d->groups[at].target, TARGET_VIEWS | TARGET_REORDERS) &&
+           strcmp(made, read) != 0 && strstr(fx_line_at(d, from), ".contiguous(");
+}
+
 /* Puts dimension d of so many at a place of an order; false for what is none. */
 static bool
 put_dim(int64_t d, int rank, int *at)
@@ -607,8 +617,8 @@ merged(struct dynamo *d, const struct group *g, int out)
         left_out(d, g, name);
     for (int i = 0; permutes && i < rank; i++)
         put_dim(perm ? perm->ints[i] : i, rank, &order[i]);
-    bool copied =
-        !permutes && strstr(n->rules, "ReshapeReshape") && (spelled(name, IS_COPY) || hides_copy(d, g, n->in[0]));
+    bool copied = !permutes && strstr(n->rules, "ReshapeReshape") &&
+                  (spelled(name, IS_COPY) || hides_copy(d, g, n->in[0]) || made_contiguous(d, g, n->in[0]));
     int read = copied                              ? clones_resolve(d, g, n->in[0], true)
                : permutes && spelled(name, COPIES) ? copy_between(d, g, rank, order)
                                                    : again_resolve(d, g, name, n->in[0]);
