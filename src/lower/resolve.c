@@ -83,10 +83,24 @@ sliced_input(struct dynamo *d, const struct group *g, const char *name)
     return NULL;
 }
 
+/* Which element of a list the group's text has by that name: 1 in "[%a, %b]"; 0 too, where it is none's. */
+static int
+element_of(struct arena *a, const struct group *g, const char *name)
+{
+    const char *word = arena_printf(a, "%%%s", name), *at = g->args;
+    const size_t n = strlen(word);
+    while ((at = strstr(at, word)) && python_name(at + 1) != n - 1)
+        at += n;
+    int element = 0;
+    for (; at && at > g->args && at[-1] != '['; at--)
+        element += *at == ',';
+    return at && at > g->args ? element : 0;
+}
+
 /* Duplicates merged inside a decomposition: the group reads an interior value of an earlier group of the same
  * operator, which stands for the argument in the same position there. */
 static int
-lost_interior(const struct dynamo *d, const struct group *g, int position)
+lost_interior(const struct dynamo *d, const struct group *g, const char *name, int position)
 {
     const struct graph *gr = d->l->g;
     const struct program *p = d->l->p;
@@ -98,7 +112,8 @@ lost_interior(const struct dynamo *d, const struct group *g, int position)
                 continue;
             const struct call *c = &p->calls[call];
             const struct arg *a = position < c->nargs ? &c->args[position] : &NONE;
-            for (int e = 0; e < (a->kind == ARG_LIST ? a->n : 1); e++) {
+            const int own = a->kind == ARG_LIST ? element_of(d->l->a, g, name) : 0;
+            for (int e = own; e < (a->kind == ARG_LIST ? a->n : 1); e++) {
                 const struct arg *of = a->kind == ARG_LIST ? &a->list[e] : a;
                 if (of->kind == ARG_SLOT && of->i >= 0)
                     return (int)of->i;
@@ -230,8 +245,33 @@ resolve_output(struct dynamo *d, const struct group *g, int tensor)
     return slot;
 }
 
-/* The next free input. Of an attention's, masks are boolean and nothing else is; of a linear's, the input has the
- * result's rank, the weight 2 and the bias 1. */
+/* The argument of an attention that the tensor is: 0 the query, 1 the key, 2 the value, as the products of its nodes
+ * read them; -1 they don't. */
+static int
+attends_as(const struct dynamo *d, const struct group *g, int tensor)
+{
+    const struct graph *gr = d->l->g;
+    const struct node *scores = NULL, *last = NULL;
+    for (int k = 0; k < g->nnodes; k++) {
+        const struct node *n = &gr->n[g->nodes[k]];
+        if (!n->row || !n->row->aten || !target_is(n->row->aten, TARGET_MULTIPLIES) || n->nin != 2)
+            continue;
+        scores = scores ? scores : n;
+        last = n;
+    }
+    const int from[] = {scores ? scores->in[0] : -1, scores ? scores->in[1] : -1, last ? last->in[1] : -1};
+    for (int k = 0; k < COUNT(from); k++) {
+        int t = from[k];
+        while (t >= 0 && group_makes(d, g, t) && gr->n[gr->t[t].producer].nin)
+            t = gr->n[gr->t[t].producer].in[0];
+        if (t == tensor)
+            return k;
+    }
+    return -1;
+}
+
+/* The next free input. Of an attention's, masks are boolean and nothing else is, and its products tell the others; of a
+ * linear's, the input has the result's rank, the weight 2 and the bias 1. */
 static int
 take_spare(const struct dynamo *d, const struct group *g, int position, int *spare, int nspare, int *used)
 {
@@ -241,7 +281,8 @@ take_spare(const struct dynamo *d, const struct group *g, int position, int *spa
     for (int i = *used; i < nspare && (attention || linear); i++) {
         int t = spare[i];
         const struct tensor *x = &d->l->g->t[t];
-        if (attention ? (x->dtype == DT_BOOL) != (position == 3) : x->rank != rank)
+        const int role = attention ? attends_as(d, g, t) : position;
+        if ((attention ? (x->dtype == DT_BOOL) != (position == 3) : x->rank != rank) || (role >= 0 && role != position))
             continue;
         memmove(&spare[*used + 1], &spare[*used], sizeof(int) * (size_t)(i - *used));
         spare[*used] = t;
@@ -646,9 +687,9 @@ resolve_lost(struct dynamo *d, const struct group *g, const char *name, int posi
         t = spare[0];
     } else if (*used >= nspare) {
         const struct aten *was = aten_find(spelled_stem(l->a, name));
-        int inside = computed_made_here(d, g, was) ? -1 : lost_interior(d, g, position);
-        t = inside < 0 ? twin_constant(d, g, name) : -1;
-        t = inside < 0 && t < 0 ? constant_index(d, g, position) : t;
+        int inside = computed_made_here(d, g, was) ? -1 : lost_interior(d, g, name, position);
+        t = inside < 0 ? constant_index(d, g, position) : -1;
+        t = inside < 0 && t < 0 ? twin_constant(d, g, name) : t;
         if (t >= 0)
             return computed_constant(d, g, name, t);
         int index = inside < 0 ? lost_indices(d, g, name) : -1;
