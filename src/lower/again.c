@@ -451,6 +451,25 @@ before_later(const struct dynamo *d, const struct group *g, int at)
     return at;
 }
 
+/* Where the last call belongs as an argument of the module that its line calls and that reads it: before that runs.
+ * caller: the module whose line it is. -1 it is none. */
+static int
+before_called(struct dynamo *d, const struct group *g, int at, int caller)
+{
+    const struct program *p = d->l->p;
+    const char *stack = p->calls[at].stack, *reader = d->l->g->n[g->last].stack;
+    if (!reader || !starts_with(reader, stack) || strlen(reader) == strlen(stack))
+        return -1;
+    int called = lower_module(d->l, g->path ? g->path : "", g->type);
+    while (p->modules[called].parent != caller && p->modules[p->modules[called].parent].type) /* up to a list's */
+        called = p->modules[called].parent;
+    const int last = at;
+    while (at > 0 && p->calls[at - 1].stack && starts_with(p->calls[at - 1].stack, stack) &&
+           path_within(p->modules[p->calls[at - 1].scope].path, p->modules[called].path))
+        at--;
+    return at < last ? at : -1;
+}
+
 /* The first place from `at` on that is behind what the calls from `first` on read of those before them. */
 static int
 behind_operands(const struct program *p, int first, int at)
@@ -993,18 +1012,24 @@ began_again(const struct dynamo *d, const struct call *made)
     return again;
 }
 
-/* Whether a line made it, for itself or a later one, in another module of that class, and the reader is that line. */
-static bool
+/* The module of that class, another than the one it was made in, whose line made it for the reader: which is that line,
+ * or a later one to which it passes. -1 none. */
+static int
 in_another(const struct dynamo *d, const struct group *g, const struct call *made)
 {
-    const struct module *m = &d->l->p->modules[made->scope];
-    const char *stack = d->l->g->n[g->last].stack;
-    return made->stack && stack && m->type && g->type && strcmp(m->type, g->type) == 0 &&
-           strcmp(m->path, g->path ? g->path : "") != 0 &&
-           (strcmp(made->stack, stack) == 0 ||
-            (python_earlier(d->l->a, made->stack, stack) &&
-             strcmp(fx_outer(d->l->a, made->stack), fx_outer(d->l->a, stack)) == 0 &&
-             python_passed(d->l->a, fx_line(d->l->a, made->stack), fx_line(d->l->a, stack))));
+    struct arena *a = d->l->a;
+    const int own = lower_module(d->l, g->path ? g->path : "", g->type);
+    const struct module *modules = d->l->p->modules, *m = &modules[made->scope];
+    const int reads = clones_is_leaf(g->type) ? modules[own].parent : own; /* whose function gives it to the layer */
+    const struct module *other = &modules[reads];
+    const char *stack = clones_own_stack(a, g->type, d->l->g->n[g->last].stack);
+    const bool another =
+        made->stack && stack && m->type && other->type && strcmp(m->type, other->type) == 0 &&
+        strcmp(m->path, other->path) != 0 &&
+        (strcmp(made->stack, stack) == 0 ||
+         (python_earlier(a, made->stack, stack) && strcmp(fx_outer(a, made->stack), fx_outer(a, stack)) == 0 &&
+          python_passed(a, fx_line(a, made->stack), fx_line(a, stack))));
+    return another ? reads : -1;
 }
 
 int
@@ -1190,7 +1215,7 @@ stack_of_duplicate(struct dynamo *d, const struct group *g, const struct call *m
         return reader;
     if (python_is_traced(m->stack) && !python_is_traced(reader)) /* and again outside the region */
         return reader;
-    return in_another(d, g, m) ? m->stack : NULL; /* of its class: the line ran there, too */
+    return in_another(d, g, m) >= 0 ? m->stack : NULL; /* of its class: the line ran there, too */
 }
 
 /* Whether a cast that a merged call reads ran again with it, as numbers say that one did, and not once for both, as the
@@ -1204,6 +1229,19 @@ cast_again(struct lowering *l)
     return !setup_instead(l->s, ALTERNATIVE_REMADE);
 }
 
+/* What the statement of a call made that ran in another module, too, as it made it there. */
+static int
+statement_again(struct dynamo *d, const struct group *g, const struct call *made, int another, int slot)
+{
+    const struct program *p = d->l->p;
+    const struct call *m = group_maker(p, slot);
+    if (!m || m->outs[0] != slot || m->scope != made->scope || !m->stack || strcmp(m->stack, made->stack) != 0 ||
+        d->again == MAX_DEPTH)
+        return slot;
+    const int there = made_there(p, m, p->modules[another].path, m->stack);
+    return there >= 0 ? there : maker_again(d, g, spelled_root(d->l->a, m->target), slot);
+}
+
 /* What the call reads that runs again is made again, too, as its stack (NULL not known) or numbers tell. Whether any is
  * as numbers alone do, on its own line. */
 static bool
@@ -1214,6 +1252,7 @@ operands_again(struct dynamo *d, const struct group *g, const struct call *made,
     const char *line = stack && !rounds && !python_in_torch(stack) ? stack : reader->stack;
     const bool known = made->stack && reader->stack && (stack || strcmp(made->stack, reader->stack) == 0),
                spread = target_is(again->target, TARGET_VIEWS) && !target_is(again->target, TARGET_KEEPS);
+    const int another = in_another(d, g, made);
     bool follows = false;
     for (int k = 0; k < again->nargs; k++) {
         struct arg *arg = &again->args[k];
@@ -1225,6 +1264,8 @@ operands_again(struct dynamo *d, const struct group *g, const struct call *made,
             arg->i = q->slot;
         if (arg->i == was && (rounds || (stack && reader->stack && strcmp(stack, reader->stack) == 0)))
             arg->i = operand_in_round(d, g, (int)was, rounds);
+        if (arg->i == was && another >= 0)
+            arg->i = statement_again(d, g, made, another, (int)was);
         if (arg->i == was && known && !q)
             arg->i = again_read(d, g, made, line, rounds, (int)was);
         if (arg->i != was)
@@ -1313,6 +1354,9 @@ again_duplicate(struct dynamo *d, const struct group *g, const char *name, int s
     const bool counted = later >= 0 && !view &&
                          !(p->calls[later].stack && reader->stack && !strcmp(p->calls[later].stack, reader->stack));
     const char *stack = stack_of_duplicate(d, g, maker, counted);
+    const int another = in_another(d, g, maker);
+    if (stack && another >= 0)
+        again.scope = another;
     if (stack && ran_all(d, g, maker, stack) && ran_behind(d, g, maker))
         stack = NULL;
     struct runs runs;
@@ -1349,7 +1393,10 @@ again_duplicate(struct dynamo *d, const struct group *g, const char *name, int s
     const int first = p->ncalls, i = (int)(group_maker(p, slot) - p->calls);
     const bool elsewhere = !stack && parts_outermost(d->l->a, made.stack, reader->stack);
     *PUSH(d->l->a, p->calls, p->ncalls, p->cap_calls) = again;
-    if (stack)
+    const int before_module = stack ? before_called(d, g, first, made.scope) : -1;
+    if (before_module >= 0)
+        group_move(d, first, behind_operands(p, first, before_module));
+    else if (stack)
         group_move(d, first, behind_operands(p, first, whole ? 0 : before_later(d, g, first)));
     else if (other)
         group_move(d, first - 1, i + 1); /* with what is detached for it */
