@@ -91,15 +91,18 @@ follow(struct arena *a, const struct program *p, const struct param *const *of, 
 }
 
 /* Lets the pair begin before its first parameter is read, with what the networks make of their inputs; not before a
- * call of these. */
+ * call of these. A known one may have more, which its lines tell and the file has not. */
 static void
 begin_before(struct arena *a, const struct program *p, const struct param *const *of, int from, struct pair *r)
 {
     while (r->traced > from && r->known > 0) {
-        const struct call *known = &p->calls[r->known - 1], *traced = &p->calls[r->traced - 1];
+        int at = r->known - 1;
+        while (at > 0 && p->calls[at].rank < 0)
+            at--;
+        const struct call *known = &p->calls[at], *traced = &p->calls[r->traced - 1];
         if (!python_is_traced(traced->stack) || python_is_traced(known->stack) || !matches(a, p, of, r, known, traced))
             return;
-        r->known--;
+        r->known = at;
         r->traced--;
     }
 }

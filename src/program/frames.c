@@ -196,10 +196,12 @@ tracer_round_at(const struct tracer *t, int i, int level)
 static bool
 find_modules(struct tracer *t, int level, int i, int j)
 {
-    const struct spot *s = &t->stacks[i].at[level];
-    int modules = 0, written = 0;
+    int modules = 0, written = 0, called = i;
     const char *module = "";
     bool lists = false;
+    for (int k = j - 1; k >= i; k--) /* behind an argument that is the same in each round */
+        called = *tracer_called_at(t, level, k) ? k : called;
+    const struct spot *s = &t->stacks[called].at[level];
     for (int k = i; k < j; k++) {
         const char *calls = tracer_called_at(t, level, k);
         modules += *calls && calls != module && strcmp(calls, module) != 0;

@@ -148,14 +148,15 @@ static int
 region_ends(const struct program *p, int first, size_t *common)
 {
     size_t len, n;
-    const char *code = python_region(p->calls[first].stack, &len), *path = p->modules[p->calls[first].scope].path, *own;
+    const char *code = python_region_around(p->calls[first].stack, &len),
+               *path = p->modules[p->calls[first].scope].path, *own;
     int end = first;
     *common = strlen(path);
     for (int i = first; i < p->ncalls; i++) {
         const char *other = p->modules[p->calls[i].scope].path;
         if (!p->calls[i].stack)
             continue;
-        if (!(own = python_region(p->calls[i].stack, &n)) || n != len || strncmp(own, code, n) != 0)
+        if (!(own = python_region_around(p->calls[i].stack, &n)) || n != len || strncmp(own, code, n) != 0)
             break;
         end = i + 1;
         while (*common && (strncmp(path, other, *common) != 0 || (other[*common] && other[*common] != '.')))
@@ -176,24 +177,53 @@ function_end(const struct program *p, const char *path, int end)
     return last;
 }
 
-/* "with torch.no_grad(): y = teacher(x)": names hold what a region hands on until the module that it is in returns. */
-static void
-hold_handed(const struct program *p, const int *read, int *until)
+/* Per slot the last call that reads it. */
+static int *
+last_readers(const struct program *p, struct arena *a)
+{
+    int *reader = NEWN(a, int, p->nslots + 1), slot;
+    for (int i = 0; i < p->ncalls; i++)
+        for (struct call_reads r = {&p->calls[i]}; (slot = next_read(&r)) >= 0;)
+            reader[slot] = i;
+    return reader;
+}
+
+/* Whether the call, with which its line ends, may bind a name anew that it reads: "y = x + y". */
+static bool
+binds_anew(struct arena *a, const struct program *p, int call)
+{
+    const char *stack = p->calls[call].stack, *next = call + 1 < p->ncalls ? p->calls[call + 1].stack : NULL;
+    const char *at = stack ? python_inner(stack) : NULL, *text = "";
+    if (!at || (next && strcmp(stack, next) == 0) || !stack_next_frame(a, &at, &text))
+        return false;
+    const struct source s = syntax_read(a, text);
+    bool anew = false;
+    for (int i = 0; i < s.nbindings; i++)
+        anew |= syntax_mentions(&s, s.binding[i].name) > 0;
+    return anew;
+}
+
+void
+tracer_hold_handed(const struct program *p, int *until)
 {
     struct arena *a = arena_new();
-    size_t common;
+    const int *read = last_readers(p, a);
+    size_t common, len;
     for (int i = 0, end; i < p->ncalls; i = end) {
         end = i + 1;
-        if (!python_is_traced(p->calls[i].stack))
+        if (!python_region_around(p->calls[i].stack, &len))
             continue;
         end = region_ends(p, i, &common);
-        const char *path = arena_strn(a, p->modules[p->calls[i].scope].path, common);
-        const int last = function_end(p, path, end);
         for (int k = i; k < end; k++)
             for (int o = 0; o < p->calls[k].nouts; o++) {
-                const int slot = p->calls[k].outs[o];
-                if (read[slot] >= end && !p->calls[read[slot]].no_grad && until[slot] < last)
-                    until[slot] = last;
+                const int slot = p->calls[k].outs[o], by = read[slot];
+                if (by < end || p->calls[by].no_grad || binds_anew(a, p, by))
+                    continue;
+                const char *path = arena_strn(a, p->modules[p->calls[i].scope].path, common);
+                while (*path && !path_within(p->modules[p->calls[by].scope].path, path)) /* it is handed on further */
+                    path = path_last(path) > path ? arena_strn(a, path, (size_t)(path_last(path) - 1 - path)) : "";
+                const int last = function_end(p, path, end);
+                until[slot] = until[slot] < last ? last : until[slot];
             }
     }
     arena_free(a);
@@ -203,12 +233,9 @@ void
 tracer_hold_traced(const struct program *p, int *until)
 {
     struct arena *a = arena_new();
-    int *read = NEWN(a, int, p->nslots + 1), slot;
+    const int *read = last_readers(p, a);
     const struct param **of = program_params(p, a);
-    for (int i = 0; i < p->ncalls; i++)
-        for (struct call_reads r = {&p->calls[i]}; (slot = next_read(&r)) >= 0;)
-            read[slot] = i;
-    hold_handed(p, read, until);
+    int slot;
     for (int i = 0; i < p->ncalls; i++) {
         const struct call *c = &p->calls[i];
         bool holds = multiplies_named(p, of, c) && python_is_traced(c->stack);
@@ -501,24 +528,89 @@ several_read(const struct program *p, const int *reader, const char *module, int
     return n > 1;
 }
 
-/* Holds what a module returned of each of its layers, which ran from `from` to `end`, until call `last`. */
+/* The length of the name of the list that a call's layer is in, below the module; *name where it begins. */
+static size_t
+list_name(const struct program *p, const char *module, int call, const char **name)
+{
+    const char *path = p->modules[p->calls[call].scope].path, *number = listed_below(path, module);
+    for (*name = path; number && strchr(*name, '.') < number - 1;)
+        *name = strchr(*name, '.') + 1;
+    return number ? (size_t)(number - 1 - *name) : 0;
+}
+
+/* The last call in a row that ran in the module. */
+static int
+last_in(const struct program *p, int call, int end, const char *module)
+{
+    while (call < end && path_within(p->modules[p->calls[call + 1].scope].path, module))
+        call++;
+    return call;
+}
+
+static void
+hold(int *until, const char **by, int slot, int last, const char *name)
+{
+    if (until[slot] >= last)
+        return;
+    until[slot] = last;
+    by[slot] = name;
+}
+
+/* Holds what a module returned of each of its layers, which ran from `from` to `end`, and what the module around them
+ * makes of the last one's, until call `last`. */
 static void
 hold_layers(struct tracer *t, const char *module, int first, int from, int end, int last, const char *name, int *until,
             const char **by)
 {
     const struct program *p = t->p;
     const int input = next_read(&(struct call_reads){&p->calls[from]}), before = input < 0 ? -1 : t->maker[input];
-    if (before >= first && before < from && until[input] < last) {
-        until[input] = last;
-        by[input] = name;
-    }
-    for (int k = from; k <= end; k++) {
-        const int slot = p->calls[k].outs[0];
-        if (!ends_layer(p, module, k, end) || until[slot] >= last)
-            continue;
-        until[slot] = last;
-        by[slot] = name;
-    }
+    if (before >= first && before < from)
+        hold(until, by, input, last, name);
+    int final = from;
+    for (int k = from; k <= end; k++)
+        if (ends_layer(p, module, k, end)) {
+            hold(until, by, p->calls[k].outs[0], last, name);
+            final = k;
+        }
+    const char *list, *path = p->modules[p->calls[final].scope].path;
+    list_name(p, module, final, &list);
+    if (list > path)
+        final = last_in(p, final, end, arena_strn(t->a, path, (size_t)(list - 1 - path)));
+    hold(until, by, p->calls[final].outs[0], last, name);
+}
+
+/* Of all its lists of layers whose names are the last one's, an encoder's and a decoder's, which began there. */
+static void
+hold_lists(struct tracer *t, const char *module, int first, int from, int end, int last, const char *name, int *until,
+           const char **by)
+{
+    const char *list, *other;
+    const size_t n = list_name(t->p, module, from, &list);
+    do {
+        hold_layers(t, module, first, from, end, last, name, until, by);
+        end = from - 1;
+    } while (last_layers(t->p, module, first, end, &from) && list_name(t->p, module, from, &other) == n &&
+             strncmp(list, other, n) == 0);
+}
+
+/* The first of the calls of no module that a region has before that one: they are of what it calls, too. */
+static int
+lost_before(const struct tracer *t, int call)
+{
+    const struct program *p = t->p;
+    while (call > 0 && !*p->modules[p->calls[call - 1].scope].path && python_is_traced(p->calls[call - 1].stack))
+        call--;
+    return call;
+}
+
+/* The last of those calls that ran in the module. */
+static int
+last_below(const struct program *p, int first, int end, const char *module)
+{
+    int last = first;
+    for (int k = first + 1; k <= end; k++)
+        last = path_within(p->modules[p->calls[k].scope].path, module) ? k : last;
+    return last;
 }
 
 /* The same of a module that ran in a region without lines, whose name for what it returned no line shows: until the
@@ -542,14 +634,12 @@ hold_region_layers(struct tracer *t, const int *reader, int *until, const char *
             for (int m = p->calls[first].scope; m > 0 && may_be_transformers(p, m); m = p->modules[m].parent)
                 top = m;
             const char *module = p->modules[top].path;
-            stop = first;
-            for (int k = first + 1; k < end && top; k++)
-                stop = path_within(p->modules[p->calls[k].scope].path, module) ? k : stop;
+            stop = top ? last_below(p, first, end - 1, module) : first;
             if (!top)
                 continue;
             const int last = function_end(p, p->modules[p->modules[top].parent].path, end);
             if (several_read(p, reader, module, first, stop, last, NULL) && last_layers(p, module, first, stop, &from))
-                hold_layers(t, module, first, from, stop, last, NULL, until, by);
+                hold_lists(t, module, first, from, stop, last, NULL, until, by);
             for (int w = 0; w < COUNT(weights); w++)
                 if (several_read(p, reader, module, first, stop, last, weights[w]))
                     for (int k = first; k <= stop; k++) {
@@ -564,24 +654,28 @@ void
 tracer_hold_states(struct tracer *t, int *until, const char **by)
 {
     const struct program *p = t->p;
-    int *reader = NEWN(t->a, int, p->nslots + 1), slot;
-    for (int i = 0; i < p->ncalls; i++)
-        for (struct call_reads r = {&p->calls[i]}; (slot = next_read(&r)) >= 0;)
-            reader[slot] = i;
+    const int *reader = last_readers(p, t->a);
+    int done = -1;
     for (int i = 0; i < p->ncalls; i++)
         for (int level = 0, from; level < t->stacks[i].n - 1; level++) {
             const struct spot *s = &t->stacks[i].at[level];
-            const int end = t->stacks[i].end[level + 1];
-            if (!*s->calls || (i && stack_shares(&t->stacks[i - 1], level, &t->stacks[i])) ||
-                !(s->states || (is_transformers(p, i, s->calls) &&
-                                several_read(p, reader, s->calls, i, end, t->stacks[i].end[level], NULL))) ||
+            const bool region = s->traced && level; /* whose function is the one around */
+            const int end = region ? last_below(p, i, t->stacks[i].end[level], s->calls) : t->stacks[i].end[level + 1],
+                      returns = t->stacks[i].end[level - region];
+            const bool goes_on = i && stack_shares(&t->stacks[i - 1], level, &t->stacks[i]) &&
+                                 strcmp(t->stacks[i - 1].at[level].calls, s->calls) == 0;
+            if (!*s->calls || goes_on || (region && i < done) ||
+                !(s->states ||
+                  (is_transformers(p, i, s->calls) && several_read(p, reader, s->calls, i, end, returns, NULL))) ||
                 !last_layers(p, s->calls, i, end, &from))
                 continue;
             tracer_read_lines(t);
             const char *name = s->src->nbindings ? arena_str(p->arena, s->src->binding[0].name) : NULL;
-            const int last =
-                name ? tracer_local_end(t, end, level, name) : tracer_line_end(t, level, end, t->stacks[i].end[level]);
-            hold_layers(t, s->calls, i, from, end, last, name, until, by);
+            const int last = name     ? tracer_local_end(t, end, level, name)
+                             : region ? returns
+                                      : tracer_line_end(t, level, end, returns);
+            hold_lists(t, s->calls, region ? lost_before(t, i) : i, from, end, last, name, until, by);
+            done = region ? end : done;
         }
     if (python_traced(p))
         hold_region_layers(t, reader, until, by);

@@ -753,7 +753,7 @@ tracer_held_until(struct tracer *t, int from, int out, int user, const char **by
         other = level > round->level && round->end < user ? tracer_round_at(t, user, round->level) : NULL;
         if (other && s->at[round->level].src->nbindings) {
             *by = arena_str(t->p->arena, s->at[round->level].src->binding[0].name);
-            return round->end == from || tracer_carried(t, from, user, by) >= 0 ? other->end : -1;
+            return other->end;
         }
     }
     level = tracer_runs_apart(t, from, user);

@@ -598,6 +598,7 @@ python_holds(struct program *p, unsigned most, const char ***by)
         memset(t.listed, -1, sizeof(*t.listed) * (size_t)(p->nslots + 1));
         hold_read(&t, place, reader, until, *by);
         tracer_hold_returned(&t, until);
+        tracer_hold_handed(p, until);
         p->held_before = NEW(p->arena, struct held_before);
         *p->held_before = (struct held_before){
             .until = arena_dup(p->arena, until, sizeof(*until) * (size_t)(p->nslots + 1)),

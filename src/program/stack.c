@@ -446,6 +446,16 @@ python_region(const char *stack, size_t *len)
     return inner;
 }
 
+const char *
+python_region_around(const char *stack, size_t *len)
+{
+    const char *code = NULL;
+    for (const char *p = stack ? python_frame(stack) : NULL; p; p = python_frame(p + 1))
+        code = is_traced(p) ? p : code;
+    *len = code ? strcspn(code, ",") : 0;
+    return code;
+}
+
 bool
 python_is_traced(const char *stack)
 {

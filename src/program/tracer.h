@@ -111,7 +111,11 @@ void tracer_borrow_stack(struct tracer *t, int from, int reader, bool parts, str
 /* The most that functions can hold which the file does not show: what their calls make and read, until they return;
  * maker: per slot its call. Where `until` is NULL only whether there are any. */
 bool tracer_hold_hidden(struct tracer *t, const int *maker, int *until);
-/* "x = bn(conv(x))": what a product reads is held until what it makes was read, too, but in a Sequential. */
+/* "with torch.no_grad(): y = teacher(x)": names hold what a region hands on until the module returns that it is in, or
+ * the one around that, to which it was handed. */
+void tracer_hold_handed(const struct program *p, int *until);
+/* In such a region, "x = bn(conv(x))": what a product reads is held until what it makes was read, too, but in a
+ * Sequential. */
 void tracer_hold_traced(const struct program *p, int *until);
 /* Weights of attention that a module returns, as its library's source says. */
 void tracer_hold_returned(struct tracer *t, int *until);
