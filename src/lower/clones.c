@@ -604,9 +604,14 @@ host_line(struct dynamo *d, const struct group *g, struct call *c)
         return;
     static const char begin[] = "File \"";
     const size_t file = strlen(begin) + strcspn(frame + strlen(begin), "\"");
-    c->stack = arena_printf(a, "%.*s%.*s\", line %d%.*s\n    %s = self.%s(\n  %s", (int)(frame - outer), outer,
-                            (int)file, frame, python_frame_line(frame) - 1, (int)strcspn(in, "\n"), in, variable,
-                            path_last(c->name), python_inner(c->stack));
+    const struct call *m = c->args[0].kind == ARG_SLOT ? group_maker(d->l->p, c->args[0].i) : NULL;
+    const char *made = m && m->stack ? clones_own_stack(a, d->l->p->modules[m->scope].type, m->stack) : "";
+    if (strcmp(fx_outer(a, made), fx_outer(a, outer)) == 0 && python_binds(a, fx_line(a, made), variable))
+        c->stack = arena_printf(a, "%s\n  %s", made, python_inner(c->stack)); /* of what it read, too */
+    else
+        c->stack = arena_printf(a, "%.*s%.*s\", line %d%.*s\n    %s = self.%s(\n  %s", (int)(frame - outer), outer,
+                                (int)file, frame, python_frame_line(frame) - 1, (int)strcspn(in, "\n"), in, variable,
+                                path_last(c->name), python_inner(c->stack));
     c->frames = fx_frames(a, c->stack);
     c->location = fx_location(a, c->stack);
 }

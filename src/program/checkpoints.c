@@ -7,12 +7,11 @@
 
 /* ---- checkpoints in the program ---------------------------------------------------------------------------------- */
 
-/* What a line calls that puts the calls of its first argument under checkpoint: torch/utils/checkpoint.py. */
-/* What puts calls under checkpoint: those of one function or module, of a list's segments but the last, or of each
- * function or module of a list, if the line does not ask for more. */
+/* What a line calls that puts calls under checkpoint: those of one function or module, of a list's segments but the
+ * last, of each function or module of a list, if the line does not ask for more, or all of the line's own. */
 static const struct wrapper {
     const char *name;
-    enum { WRAPS_ONE, WRAPS_SEGMENTS, WRAPS_EACH } how;
+    enum { WRAPS_ONE, WRAPS_SEGMENTS, WRAPS_EACH, WRAPS_ALL } how;
     bool method; /* of the module */
     const char *source;
 } wrappers[] = {
@@ -21,6 +20,7 @@ static const struct wrapper {
     {"checkpoint_seq", WRAPS_EACH, false, "timm/models/_manipulate.py"},
     {"_gradient_checkpointing_func", WRAPS_ONE, true,
      "enable_gradient_checkpointing in diffusers/models/modeling_utils.py; transformers/modeling_utils.py"},
+    {"call_checkpoint_bottleneck", WRAPS_ALL, true, "torchvision/models/densenet.py; timm/models/densenet.py"},
 };
 
 /* The wrapper that a line calls, by its own name or a module's; *arg is behind the bracket. NULL none. */
@@ -111,6 +111,8 @@ segments_in(const struct tracer *t, const char *arg, int first, int end, int lev
 static int
 parts_listed(const struct wrapper *w, const char *arg, const struct segments *of)
 {
+    if (w->how == WRAPS_ALL)
+        return ONE;
     if (w->how == WRAPS_SEGMENTS)
         return of->size ? SEGMENTS : OPEN;
     return strstr(arg, "every=") || strstr(arg, "skip_last=") ? OPEN : EACH;
@@ -167,6 +169,13 @@ traced_under(const struct tracer *t, int i, int level, int k)
     const struct program *p = t->p;
     const char *module = tracer_called_at(t, level, i);
     return *module && python_is_traced(p->calls[k].stack) && path_within(p->modules[p->calls[k].scope].path, module);
+}
+
+/* Whether call k is one of which no line is left, and of the module in which call i runs, all of which is wrapped. */
+static bool
+lost_under(const struct tracer *t, const struct wrapper *w, int i, int k)
+{
+    return w->how == WRAPS_ALL && !t->stacks[k].n && t->p->calls[k].scope == t->p->calls[i].scope;
 }
 
 /* Whether call k runs under the wrapper that call i's line calls, or may. */
@@ -231,7 +240,7 @@ python_checkpoints(struct program *p, bool conditional)
         else if (!choice)
             program_assume(p, ALTERNATIVE_NONE, "%s puts what it calls under torch.utils.checkpoint", at);
         int first = i;
-        while (first > 0 && traced_under(&t, i, level, first - 1))
+        while (first > 0 && (traced_under(&t, i, level, first - 1) || lost_under(&t, w, i, first - 1)))
             first--;
         for (int k = i + 1, from = i; k <= end; k++)
             if (k == end || begins_region(&t, level, parts, &of, arg, from, k)) {
