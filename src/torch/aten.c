@@ -795,6 +795,7 @@ const struct aten aten_table[] = {
     {.name = "fft_fftfreq.default", .takes = "", .args = "n d dtype", .run = run_factory, .shaped = true},
     {.name = "fft_rfftfreq.default", .takes = "", .args = "n d dtype", .run = run_factory, .shaped = true},
     {.name = "randint_like.default", .args = "self high dtype", .run = run_like},
+    {.name = "randint_like.low_dtype", .args = "self low high dtype", .run = run_like},
     {.name = "fill.Scalar",
      .args = "self value",
      .run = run_unary,

@@ -114,6 +114,7 @@ CASES = {  # name: expression of x, a float tensor [4, 8, 32] that requires a gr
             ("randint_like", "9"),
         )
     },
+    "randint_like_low": "x * A.randint_like.low_dtype(x.detach(), 0, 9)",
     "eye": "x @ A.eye(32, device=x.device)",
     "bernoulli": "x * A.bernoulli.p(x.detach(), .5)",
     "one_hot": f"A.one_hot({INTS}[..., 0], 32) * x",
