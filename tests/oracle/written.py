@@ -2471,6 +2471,144 @@ class M(B):
         return self.b(self.a(x).relu()).log_softmax(-1)
 """
 
+# a second activation of the first one's numbers, which the exporter leaves out, in each round of a loop
+RECTIFIED = """
+class Block(nn.Module):
+    def forward(self, x):
+        y = (x - F.silu(x)).relu()
+        z = F.relu(y) ** 2
+        return x + z.mean()
+class M(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.block, self.fc = Block(), nn.Linear(32, 64)
+    def forward(self, x):
+        for _ in range(2):
+            x = self.block(x)[..., 16:]
+        return self.fc(x)
+"""
+# what a line made contiguous, seen twice: by the next line and by the function that this calls
+SHIFTED = """
+def token_loss(logits, labels, n):
+    logits = logits.view(-1, n)
+    return F.cross_entropy(logits, labels.view(-1))
+class M(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.table, self.fc = nn.Embedding(64, 64), nn.Linear(64, 64)
+    def forward(self, ids):
+        logits = self.fc(torch.tanh(self.table(ids)))
+        shifted = logits[:, 3:-1, :].contiguous()
+        labels = ids[:, 4:].contiguous()
+        return token_loss(shifted.view(-1, 64), labels, 64)
+"""
+# cross attention without a scale: the first node reads the keys
+CROSSED = """
+class M(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.q, self.k, self.v = nn.Linear(64, 64), nn.Linear(64, 64), nn.Linear(64, 64)
+    def forward(self, x, y):
+        q = (self.q(x) * 0.25).view(-1, 8, 4, 16).transpose(1, 2).contiguous()
+        k = self.k(y).view(-1, 20, 4, 16).transpose(1, 2).contiguous()
+        v = self.v(y).view(-1, 20, 4, 16).transpose(1, 2).contiguous()
+        z = F.scaled_dot_product_attention(q, k, v, scale=1.0)
+        return z.transpose(1, 2).reshape(-1, 8, 64)
+"""
+# heads of one class, whose first lines compute the same of what they are given
+HEADED = """
+class Head(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.one, self.two = nn.Conv2d(8, 8, 3, padding=1), nn.Conv2d(8, 2, 1)
+    def forward(self, feats):
+        y = F.interpolate(feats[-1], scale_factor=2.0) + feats[-2]
+        y = self.one(y).tanh()
+        return self.two(y)
+class M(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.stem, self.down = nn.Conv2d(3, 8, 3, padding=1), nn.Conv2d(8, 8, 3, stride=2, padding=1)
+        self.heads = nn.ModuleDict({"mask": Head(), "edge": Head(), "kind": Head()})
+    def forward(self, x):
+        a = torch.sigmoid(self.stem(x))
+        b = torch.sigmoid(self.down(a))
+        outs = {k: head([a, b]) for k, head in self.heads.items()}
+        return sum(o.mean() for o in outs.values())
+"""
+# an argument that is the same in each round stands before the first one's module
+SAME_MASK = """
+class Layer(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.one, self.two = nn.Linear(64, 64), nn.Linear(64, 64)
+    def forward(self, h, e, mask):
+        new = torch.sigmoid(self.one(h)) + self.two(e).sin() * mask
+        return h + new, e + new * 2
+class M(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.into, self.layers = nn.Linear(64, 64), nn.ModuleList([Layer(), Layer(), Layer()])
+    def forward(self, x, m):
+        e = self.into(x).exp()
+        h = x.cos()
+        for layer in self.layers:
+            h, e = layer(h, e, m.unsqueeze(-1))
+        return h * e
+"""
+# what the first layer makes is handed through all others by their caller
+BIASED = """
+class Layer(nn.Module):
+    def __init__(self, first):
+        super().__init__()
+        self.fc = nn.Linear(64, 64)
+        self.bias = nn.Linear(64, 64) if first else None
+    def forward(self, x, bias=None):
+        if bias is None:
+            bias = self.bias(x.mean(1, keepdim=True)).tanh() + x
+        scores = self.fc(x)
+        scores += bias
+        return torch.sigmoid(scores), bias
+class M(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.layers = nn.ModuleList([Layer(i == 0) for i in range(4)])
+    def forward(self, x):
+        bias = None
+        for layer in self.layers:
+            outs = layer(x, bias)
+            x = outs[0]
+            bias = outs[1]
+        return x
+"""
+# a layer that puts a function of its own under checkpoint, as torchvision's DenseNet does with memory_efficient
+DENSE = """
+from torch.utils.checkpoint import checkpoint
+class Layer(nn.Module):
+    def __init__(self, n):
+        super().__init__()
+        self.norm1, self.conv1 = nn.BatchNorm2d(n), nn.Conv2d(n, 16, 1, bias=False)
+        self.norm2, self.conv2 = nn.BatchNorm2d(16), nn.Conv2d(16, 8, 3, padding=1, bias=False)
+        self.relu = nn.ReLU()
+    def call_checkpoint_bottleneck(self, feats):
+        def closure(*feats):
+            return self.conv1(self.relu(self.norm1(torch.cat(feats, 1))))
+        return checkpoint(closure, *feats, use_reentrant=False)
+    def forward(self, feats):
+        y = self.call_checkpoint_bottleneck(feats)
+        z = self.conv2(self.norm2(y).tanh())
+        return z
+class M(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.layers = nn.ModuleList([Layer(8), Layer(16), Layer(24)])
+    def forward(self, x):
+        feats = [x]
+        for layer in self.layers:
+            z = layer(feats)
+            feats.append(z)
+        return torch.cat(feats, 1)
+"""
 CASES = {  # name: (classes, entry, entry of the step where it is another, options, precisions)
     **{n: (FORWARD % text, ROWS, None, [], (*steps.PRECISIONS, "bf16")) for n, text in CASTS.items()},
     **{n: (FORWARD % text, ROWS, None, [], steps.PRECISIONS) for n, text in FURTHER.items()},
@@ -2825,6 +2963,23 @@ CASES = {  # name: (classes, entry, entry of the step where it is another, optio
         ["--loss=nll"],
         steps.PRECISIONS,
     ),
+    **{
+        n: (classes, entry(inputs, "None", "out"), None, ["--loss=output", *more], precisions)
+        for n, classes, inputs, more, precisions in (
+            ("shifted", SHIFTED, '{"ids": ids(b, 32)}', (), steps.PRECISIONS),
+            ("headed", HEADED, IMAGE, (), steps.PRECISIONS),
+        )
+    },
+    **{
+        n: (classes, entry(inputs, "None", "out.sum()"), None, ["--loss=sum"], precisions)
+        for n, classes, inputs, precisions in (
+            ("rectified", RECTIFIED, X, steps.PRECISIONS),
+            ("crossed", CROSSED, '{"x": torch.rand(b, 8, 64), "y": torch.rand(b, 20, 64)}', steps.PRECISIONS),
+            ("same_mask", SAME_MASK, '{"x": torch.rand(b, 8, 64), "m": torch.rand(b, 8)}', steps.PRECISIONS),
+            ("biased", BIASED, X, steps.PRECISIONS),
+            ("dense", DENSE, SMALL_IMAGE, ("fp32",)),
+        )
+    },
     "weighed": (WEIGHED, entry(RATED, "None", "out"), None, ["--loss=output"], steps.PRECISIONS),
     "scored": (SCORED, entry(RATED, "None", "out"), None, ["--loss=output"], steps.PRECISIONS),
     "forward_direct": (DIRECT, ROWS, None, [], steps.PRECISIONS),
