@@ -461,8 +461,8 @@ before_called(struct dynamo *d, const struct group *g, int at, int caller)
     if (!reader || !starts_with(reader, stack) || strlen(reader) == strlen(stack))
         return -1;
     int called = lower_module(d->l, g->path ? g->path : "", g->type);
-    while (p->modules[called].parent != caller && p->modules[p->modules[called].parent].type) /* up to a list's */
-        called = p->modules[called].parent;
+    for (int up = p->modules[called].parent; up > 0 && up != caller && p->modules[up].type; up = p->modules[up].parent)
+        called = up; /* to a list's */
     const int last = at;
     while (at > 0 && p->calls[at - 1].stack && starts_with(p->calls[at - 1].stack, stack) &&
            path_within(p->modules[p->calls[at - 1].scope].path, p->modules[called].path))
