@@ -171,11 +171,12 @@ traced_under(const struct tracer *t, int i, int level, int k)
     return *module && python_is_traced(p->calls[k].stack) && path_within(p->modules[p->calls[k].scope].path, module);
 }
 
-/* Whether call k is one of which no line is left, and of the module in which call i runs, all of which is wrapped. */
+/* Whether call k is one of which no line is left, and of the module in which call i runs, which is wrapped: a
+ * concatenation of one, "torch.cat(feats, 1)". */
 static bool
-lost_under(const struct tracer *t, const struct wrapper *w, int i, int k)
+lost_under(const struct tracer *t, int i, int k)
 {
-    return w->how == WRAPS_ALL && !t->stacks[k].n && t->p->calls[k].scope == t->p->calls[i].scope;
+    return !t->stacks[k].n && t->p->calls[k].scope == t->p->calls[i].scope;
 }
 
 /* Whether call k runs under the wrapper that call i's line calls, or may. */
@@ -240,7 +241,7 @@ python_checkpoints(struct program *p, bool conditional)
         else if (!choice)
             program_assume(p, ALTERNATIVE_NONE, "%s puts what it calls under torch.utils.checkpoint", at);
         int first = i;
-        while (first > 0 && (traced_under(&t, i, level, first - 1) || lost_under(&t, w, i, first - 1)))
+        while (first > 0 && (traced_under(&t, i, level, first - 1) || lost_under(&t, i, first - 1)))
             first--;
         for (int k = i + 1, from = i; k <= end; k++)
             if (k == end || begins_region(&t, level, parts, &of, arg, from, k)) {

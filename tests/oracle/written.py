@@ -2581,9 +2581,15 @@ class M(nn.Module):
             bias = outs[1]
         return x
 """
+DENSE_FUNCTION = """fn = bottleneck(self.norm1, self.relu, self.conv1)
+        y = checkpoint(fn, *feats, use_reentrant=False)"""
 # a layer that puts a function of its own under checkpoint, as torchvision's DenseNet does with memory_efficient
 DENSE = """
 from torch.utils.checkpoint import checkpoint
+def bottleneck(norm, relu, conv):
+    def run(*feats):
+        return conv(relu(norm(torch.cat(feats, 1))))
+    return run
 class Layer(nn.Module):
     def __init__(self, n):
         super().__init__()
@@ -2595,7 +2601,7 @@ class Layer(nn.Module):
             return self.conv1(self.relu(self.norm1(torch.cat(feats, 1))))
         return checkpoint(closure, *feats, use_reentrant=False)
     def forward(self, feats):
-        y = self.call_checkpoint_bottleneck(feats)
+        %s
         z = self.conv2(self.norm2(y).tanh())
         return z
 class M(nn.Module):
@@ -2977,7 +2983,8 @@ CASES = {  # name: (classes, entry, entry of the step where it is another, optio
             ("crossed", CROSSED, '{"x": torch.rand(b, 8, 64), "y": torch.rand(b, 20, 64)}', steps.PRECISIONS),
             ("same_mask", SAME_MASK, '{"x": torch.rand(b, 8, 64), "m": torch.rand(b, 8)}', steps.PRECISIONS),
             ("biased", BIASED, X, steps.PRECISIONS),
-            ("dense", DENSE, SMALL_IMAGE, ("fp32",)),
+            ("dense", DENSE % "y = self.call_checkpoint_bottleneck(feats)", SMALL_IMAGE, ("fp32",)),
+            ("dense_function", DENSE % DENSE_FUNCTION, SMALL_IMAGE, ("fp32",)),
         )
     },
     "weighed": (WEIGHED, entry(RATED, "None", "out"), None, ["--loss=output"], steps.PRECISIONS),
