@@ -87,7 +87,7 @@ sliced_input(struct dynamo *d, const struct group *g, const char *name)
 static int
 element_of(struct arena *a, const struct group *g, const char *name)
 {
-    const char *word = arena_printf(a, "%%%s", name), *at = g->args;
+    const char *word = arena_printf(a, "%%%s", name), *at = g->args ? g->args : "";
     const size_t n = strlen(word);
     while ((at = strstr(at, word)) && python_name(at + 1) != n - 1)
         at += n;

@@ -533,9 +533,10 @@ static size_t
 list_name(const struct program *p, const char *module, int call, const char **name)
 {
     const char *path = p->modules[p->calls[call].scope].path, *number = listed_below(path, module);
-    for (*name = path; number && strchr(*name, '.') < number - 1;)
+    const bool named = number && number != path;
+    for (*name = path; named && strchr(*name, '.') < number - 1;)
         *name = strchr(*name, '.') + 1;
-    return number ? (size_t)(number - 1 - *name) : 0;
+    return named ? (size_t)(number - 1 - *name) : 0;
 }
 
 /* The last call in a row that ran in the module. */
