@@ -1037,7 +1037,7 @@ again_made_here(struct dynamo *d, const struct group *g, int slot)
 {
     const struct call *m = slot < 0 ? NULL : group_maker(d->l->p, slot);
     struct runs r;
-    return m && in_another(d, g, m) && find_runs(d, g, m, m->stack, &r) ? local_again(d, g, &r, slot) : slot;
+    return m && in_another(d, g, m) >= 0 && find_runs(d, g, m, m->stack, &r) ? local_again(d, g, &r, slot) : slot;
 }
 
 /* "getitem_4" of the call whose result of that number is "getitem_6". */
