@@ -1242,17 +1242,16 @@ statement_again(struct dynamo *d, const struct group *g, const struct call *made
     return there >= 0 ? there : maker_again(d, g, spelled_root(d->l->a, m->target), slot);
 }
 
-/* What the call reads that runs again is made again, too, as its stack (NULL not known) or numbers tell. Whether any is
- * as numbers alone do, on its own line. */
+/* What the call reads that runs again is made again, too, as its stack (NULL not known), the module in_another or
+ * numbers tell. Whether any is as numbers alone do, on its own line. */
 static bool
 operands_again(struct dynamo *d, const struct group *g, const struct call *made, struct call *again, const char *stack,
-               bool rounds)
+               int another, bool rounds)
 {
     const struct node *reader = &d->l->g->n[g->last];
     const char *line = stack && !rounds && !python_in_torch(stack) ? stack : reader->stack;
     const bool known = made->stack && reader->stack && (stack || strcmp(made->stack, reader->stack) == 0),
                spread = target_is(again->target, TARGET_VIEWS) && !target_is(again->target, TARGET_KEEPS);
-    const int another = in_another(d, g, made);
     bool follows = false;
     for (int k = 0; k < again->nargs; k++) {
         struct arg *arg = &again->args[k];
@@ -1385,7 +1384,7 @@ again_duplicate(struct dynamo *d, const struct group *g, const char *name, int s
     const bool whole = copied && runs.whole;
     if (whole)
         put_whole(d, &runs);
-    const bool follows = operands_again(d, g, &made, &again, stack, rounds);
+    const bool follows = operands_again(d, g, &made, &again, stack, another, rounds);
     ran_between(d, name, &before, &later);
     const bool other = detach_other(d, g, &again), early = !stack && !other && !counted && ran_early(d, g, &again);
     const bool behind = early || other || (!stack && ran_on_line(d, g, &made, &again)) ||

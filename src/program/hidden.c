@@ -539,15 +539,6 @@ list_name(const struct program *p, const char *module, int call, const char **na
     return named ? (size_t)(number - 1 - *name) : 0;
 }
 
-/* The last call in a row that ran in the module. */
-static int
-last_in(const struct program *p, int call, int end, const char *module)
-{
-    while (call < end && path_within(p->modules[p->calls[call + 1].scope].path, module))
-        call++;
-    return call;
-}
-
 static void
 hold(int *until, const char **by, int slot, int last, const char *name)
 {
@@ -576,8 +567,8 @@ hold_layers(struct tracer *t, const char *module, int first, int from, int end, 
     const char *list, *path = p->modules[p->calls[final].scope].path;
     list_name(p, module, final, &list);
     if (list > path)
-        final = last_in(p, final, end, arena_strn(t->a, path, (size_t)(list - 1 - path)));
-    hold(until, by, p->calls[final].outs[0], last, name);
+        final = function_end(p, arena_strn(t->a, path, (size_t)(list - 1 - path)), final + 1);
+    hold(until, by, p->calls[final < end ? final : end].outs[0], last, name);
 }
 
 /* Of all its lists of layers whose names are the last one's, an encoder's and a decoder's, which began there. */
