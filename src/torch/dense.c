@@ -973,8 +973,8 @@ run_efficient_attention(struct machine *m, struct frame *f)
     int64_t lse[] = {size[0], size[1], arg_int(f, 4, 0) ? (size[2] + 31) / 32 * 32 : 0};
     out_add(m, f, value_new(m, q->dtype, 4, size, stride));
     out_add(m, f, value_new(m, DT_FLOAT, 3, lse, NULL));
-    for (int i = 0; i < 2; i++) /* philox seed and offset: on the CPU when nothing is dropped */
-        out_add(m, f, !m->real || arg_float(f, 5, 0) > 0 ? value_new(m, DT_INT64, 0, NULL, NULL) : NULL);
+    for (int i = 0; i < 2; i++) /* philox seed and offset: on the CPU, but of fake tensors */
+        out_add(m, f, m->real ? NULL : value_new(m, DT_INT64, 0, NULL, NULL));
     attention_flops(m, q, k, v);
 }
 
