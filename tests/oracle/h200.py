@@ -2,13 +2,16 @@
 # SPDX-License-Identifier: Apache-2.0
 """memlint beside what PyTorch took on a physical GPU: tables in Markdown, and bounds.
 
-    h200.py MEMLINT ORACLE [PEOPLE] [--with=OPTION...] [--worst N]
+    h200.py MEMLINT ORACLE [PEOPLE] [--with=OPTION...] [--worst N] [--tables]
 
-h200.tar.xz has what crowd.py, sweeps.py and queries.py said on an NVIDIA H200 (PyTorch 2.11.0+cu130, cuDNN 9.19, driver
-580.159). Compared are steps of ORACLE's zoo (its models.tar.xz, exports by dynamo), recurrent layers and, where PEOPLE
-is a folder with people.tar.xz's exports as people.py keeps them (PEOPLE/SET/NAME.onnx), the models that people wrote by
-hand. A step counts where the verdict is not inconclusive. What the driver counts beside PyTorch's segments tells which
-steps ran cuDNN. Exit 1 where a figure of BOUNDS is farther off than it says.
+h200.tar.xz has what crowd.py, sweeps.py, queries.py and fits.py said on an NVIDIA H200 (PyTorch 2.11.0+cu130, cuDNN
+9.19, driver 580.159). Compared are steps of ORACLE's zoo (its models.tar.xz, exports by dynamo), those with expandable
+segments, too, steps of real size (large.py; large.tar.xz has memlint's own exports of it, and of its own where the
+program makes other calls in a precision), recurrent layers and, where PEOPLE is a folder with people.tar.xz's exports
+as people.py keeps them (PEOPLE/SET/NAME.onnx), the models that people wrote by hand; "unseen" are those whose steps on
+the GPU no rule has been made with. A step counts where the verdict is not inconclusive. What the driver counts beside
+PyTorch's segments tells which steps ran cuDNN. With --tables each step of real size follows, and the largest batches
+of fits.jsonl: those that memlint names and those that ran. Exit 1 where a figure of BOUNDS is farther off than it says.
 """
 
 import argparse, collections, json, os, re, subprocess, sys, tarfile, tempfile
@@ -22,6 +25,10 @@ BOUNDS = {  # percent: median, 95th percentile
     ("zoo", "without cuDNN", "reserved"): (0.2, 4),
     ("zoo", "with cuDNN", "allocated"): (0.1, 2),
     ("zoo", "with cuDNN", "reserved"): (2, 15),
+    ("large", "without cuDNN", "allocated"): (0.0, 0.00001),
+    ("large", "without cuDNN", "reserved"): (0.5, 3),
+    ("large", "with cuDNN", "allocated"): (0.02, 0.25),
+    ("large", "with cuDNN", "reserved"): (1, 5),
     ("layers", "recurrent", "workspace"): (0.05, 5),
     ("layers", "recurrent", "reserve"): (0.0, 0.0),
     ("layers", "attention", "kernel"): (0.0, 0.0),
@@ -31,6 +38,7 @@ FLAGS = {
     "no-tf32": ["--cudnn-flags=no-tf32"],
     "benchmark": ["--cudnn-flags=benchmark"],
     "channels_last": ["--assume=inputs=channels-last"],
+    "expandable": ["--allocator=expandable"],
 }
 GATES = {"LSTM": 4, "GRU": 3, "RNN": 1}
 LAYER = """<ir_version: 8, opset_import: ["": 17]>
@@ -74,7 +82,7 @@ def step(a, path, options, r):
     if not said or said["verdict"] == "inconclusive":
         return []
     kind = "without cuDNN" if (r["process_used"] - r["peak_reserved"]) >> 20 in WITHOUT_CUDNN else "with cuDNN"
-    name = " ".join(map(str, (r.get("model", r.get("of")), r.get("batch", ""), r["precision"])))
+    name = " ".join(map(str, (r.get("of", r["model"]), r["batch"], r["precision"])))
     kind = r["flags"][0] if r.get("flags") else kind
     return [
         (kind, k, 100 * (said["peak"][k] - r["peak_" + k]) / r["peak_" + k], name) for k in ("allocated", "reserved")
@@ -86,7 +94,8 @@ def zoo(a, tar, tmp):
         models.extractall(tmp)
     with open(os.path.join(a.oracle, "records.jsonl")) as f:
         drops = {r["model"] for r in map(json.loads, f) if "native_dropout" in r.get("absent_from_eval", ())}
-    for r in lines(tar, "records.jsonl"):
+    expandable = [{**r, "flags": ["expandable"]} for r in lines(tar, "expandable.jsonl") if not r.get("flags")]
+    for r in lines(tar, "records.jsonl") + expandable:
         path = os.path.join(tmp, r["model"] + ".dynamo.onnx")
         if r["zoo"] != "zoo.py" or not os.path.exists(path):
             continue
@@ -105,11 +114,21 @@ def zoo(a, tar, tmp):
         yield path, options + FLAGS[r["flags"][0]] if r.get("flags") else options, r
 
 
-def people(a, tar):
+def export_of(tmp, name, precision):
+    own = os.path.join(tmp, f"{name}.{precision}.onnx")
+    return own if os.path.exists(own) else os.path.join(tmp, name + ".onnx")
+
+
+def large(a, tar, tmp):
+    for r in lines(tar, "large.jsonl"):
+        yield export_of(tmp, r["model"], r["precision"]), [f"--dim=batch={r['batch']}", "--loss=" + r["loss"]], r
+
+
+def people(a, tar, which):
     import people as sets
 
     with tarfile.open(os.path.join(HERE, "people.tar.xz")) as sources:
-        for r in lines(tar, "people.jsonl"):
+        for r in lines(tar, which):
             path = os.path.join(a.people, r["zoo"], r["of"] + ".onnx")
             if os.path.exists(path):
                 yield path, sets.options(sources.extractfile(f"{r['zoo']}/{r['of']}.py").read().decode()), r
@@ -164,6 +183,30 @@ def attention(a, tmp, number, r):
     return [("attention", "kernel", 0.0 if said and is_ == ran else 100.0, str(r))]
 
 
+def each(a, tar, tmp):
+    """Prints what the GPU's allocator had at the peak of each step of real size, GiB, and how far off memlint is."""
+    print("| model | batch | precision | allocated | off by | reserved | off by |\n" + "| --- " * 7 + "|")
+    rows = sorted(large(a, tar, tmp), key=lambda t: (t[2]["model"], t[2]["precision"], t[2]["batch"]))
+    for path, options, r in rows:
+        figures = " | ".join(
+            f"{r['peak_' + what] / 2**30:.2f} | {error:+.3f} %" for _, what, error, _ in step(a, path, options, r)
+        )
+        print(f"| {r['model']} | {r['batch']} | {r['precision']} | {figures} |")
+
+
+def batches(a, tar, tmp):
+    """Prints, and gives, the largest batch that memlint names for each search of fits.py beside the one that ran."""
+    losses = {r["model"]: r["loss"] for r in lines(tar, "large.jsonl")}
+    print("| model | precision | GiB | memlint | ran | cache given back |\n" + "| --- " * 6 + "|")
+    for r in sorted(lines(tar, "fits.jsonl"), key=lambda r: (r["model"], r["precision"])):
+        path = export_of(tmp, r["model"], r["precision"])
+        room = [f"--device={r['limit'] + (1 << 20)}", "--context=1MiB"]  # the allocator's limit is all that there is
+        options = ["--dim=batch=2", "--precision=" + r["precision"], "--loss=" + losses[r["model"]], *room]
+        said = ask(a, path, options)["fits"][0]["largest_batch"]
+        print(f"| {r['model']} | {r['precision']} | {r['limit'] / 2**30:.0f} | {said} | {r['ran']} | {r['retries']} |")
+        yield "largest batch", "batch", 100 * (said - r["ran"]) / r["ran"], f"{r['model']} {r['precision']}"
+
+
 def quantile(values, p):
     return sorted(values)[min(len(values) - 1, int(p * len(values)))]
 
@@ -197,6 +240,7 @@ def main():
     ap.add_argument("people", nargs="?")
     ap.add_argument("--with", dest="options", action="append", default=[])
     ap.add_argument("--worst", type=int, default=0)
+    ap.add_argument("--tables", action="store_true")
     a = ap.parse_args()
     print("| what | class | figure | rows | exact | median | 19 in 20 | largest |\n" + "| --- " * 8 + "|")
     with tarfile.open(os.path.join(HERE, "h200.tar.xz")) as tar, tempfile.TemporaryDirectory() as tmp:
@@ -217,8 +261,15 @@ def main():
             calls = [r for r in lines(tar, "sweeps.jsonl") if r["what"] == "attention"]
             attends = pool.map(lambda n: attention(a, tmp, n, calls[n]), range(len(calls)))
             good &= table(a, "layers", [e for said in [*layers, *attends] for e in said])
+            with tarfile.open(os.path.join(HERE, "large.tar.xz")) as models:
+                models.extractall(tmp)
+            good &= table(a, "large", run(list(large(a, tar, tmp))))
             if a.people:
-                good &= table(a, "people", run(list(people(a, tar))))
+                good &= table(a, "people", run(list(people(a, tar, "people.jsonl"))))
+                good &= table(a, "unseen", run(list(people(a, tar, "unseen.jsonl"))))
+            if a.tables:
+                each(a, tar, tmp)
+                good &= table(a, "large", list(batches(a, tar, tmp)))
     return 0 if good else 1
 
 
