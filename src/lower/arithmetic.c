@@ -18,7 +18,7 @@
  * own, empty where they are none, = before a number that one is, ! after one that must be a tensor, * after the one of
  * a list that is one, < before what an earlier call read that made it, with which the exporter merged one; then > and
  * the number of the result that it makes, where that is not the last call alone; then ? where the call may be missing,
- * & where it may and the line gives its last argument, ^ where it reads the two before it.
+ * & where it may and the line gives its last argument, ^ where it reads the two before it, ~ the one before it.
  * "reduction" is mean, sum or nothing, which is that argument; name=number is an argument that the drawing itself
  * tells. Sources: torch/_decomp/decompositions.py, torch/_refs and, of composites, aten/src/ATen/native. */
 static const struct arithmetic {
@@ -58,6 +58,14 @@ static const struct arithmetic {
     {"diagflat", "aten.diagflat.default", "view(self) cat unsqueeze where"}, /* with an offset */
     {"diagflat", "aten.diagflat.default", "view(self) unsqueeze where"},
     {"trace", "aten.trace.default", "diagonal_copy(self) sum"},
+    /* what it expands itself */
+    {"cosine_similarity", "aten.cosine_similarity.default",
+     "expand(x2) expand(x1) linalg_vector_norm(,,dim)~ linalg_vector_norm clamp_min clamp_min div div mul sum", NULL,
+     "expand"},
+    {"cosine_similarity", "aten.cosine_similarity.default",
+     "expand(x1) linalg_vector_norm(,,dim)~ linalg_vector_norm(x2) clamp_min clamp_min div div mul sum", NULL, "expand"},
+    {"cosine_similarity", "aten.cosine_similarity.default",
+     "expand(x2) linalg_vector_norm(x1,,dim) linalg_vector_norm clamp_min clamp_min div div mul sum", NULL, "expand"},
     {"cosine_similarity", "aten.cosine_similarity.default",
      "linalg_vector_norm(x1,,dim) linalg_vector_norm(x2) clamp_min clamp_min div div mul sum"},
     {"triplet_margin_loss", "aten.triplet_margin_loss.default",
@@ -212,16 +220,17 @@ may_give(const struct dynamo *d, int at, const struct arithmetic *row, const cha
            0;
 }
 
-/* Whether the call of a group reads what those of the last two words made. */
+/* Whether the call of a group reads what those of the words before it made, as its own word's end says. */
 static bool
-reads_both(const struct dynamo *d, int group, const struct word *words, int n)
+reads_them(const struct dynamo *d, int group, char end, const struct word *words, int n)
 {
-    bool both = n >= 2;
-    for (int k = 1; k <= 2 && both; k++) {
+    const int before = end == '^' ? 2 : end == '~' ? 1 : 0;
+    bool all = n >= before;
+    for (int k = 1; k <= before && all; k++) {
         const int made = words[n - k].group;
-        both = made >= 0 && fx_names(d->groups[group].args, d->groups[made].fx_name);
+        all = made >= 0 && fx_names(d->groups[group].args, d->groups[made].fx_name);
     }
-    return both;
+    return all;
 }
 
 /* Whether the statement of a group has as many calls behind it as a row draws at least. */
@@ -257,7 +266,7 @@ matches(const struct dynamo *d, int at, const struct arithmetic *row, struct wor
         if (reduces)
             w.group = reduction_at(d, at, i);
         else if (!told && is_call(d, at, i, p, stem) && has_tensors(d, p, i) && (!given || may_give(d, at, row, p)) &&
-                 (p[len - 1] != '^' || reads_both(d, i, words, *n)))
+                 reads_them(d, i, p[len - 1], words, *n))
             w.group = i;
         if (w.group >= 0)
             i++;

@@ -474,16 +474,18 @@ expand_cosine_similarity(struct machine *m, struct frame *f)
     int64_t size[MAX_RANK];
     int rank = layout_broadcast(in, COUNT(in), size);
     struct value *v[COUNT(in)], *norm[COUNT(in)];
-    for (int i = 0; i < COUNT(in); i++) {
+    for (int i = COUNT(in) - 1; i >= 0; i--) { /* C++ evaluates operands from the right */
         bool whole = V(i)->rank == rank && memcmp(V(i)->size, size, sizeof(*size) * (size_t)rank) == 0;
         v[i] = whole ? V(i) : OP(m, "expand.default", in[i], ints_arg(m, rank, size));
+    }
+    for (int i = 0; i < COUNT(in); i++) {
         int mark = scope_begin(m);
         norm[i] = OP(m, "linalg_vector_norm.default", VAL(v[i]), INT(2), dim, BOOL(true));
         norm[i] = OP(m, "clone.default", VAL(norm[i]));
         scope_end(m, mark, 1, &norm[i]);
     }
     OP(m, "scalar_tensor.default", FLT(0), DTYPE(layout_statistics(norm[0]))); /* eps, in what halves compute in */
-    struct value *right = OP(m, "div.Tensor", VAL(v[1]), VAL(norm[1])); /* C++ evaluates operands from the right */
+    struct value *right = OP(m, "div.Tensor", VAL(v[1]), VAL(norm[1]));
     struct value *left = OP(m, "div.Tensor", VAL(v[0]), VAL(norm[0]));
     out_add(m, f, OP(m, "sum.dim_IntList", VAL(OP(m, "mul.Tensor", VAL(left), VAL(right))), dim, BOOL(false)));
 }
@@ -1455,14 +1457,15 @@ expand_group_norm(struct machine *m, struct frame *f)
                INT(n && c ? value_elements(x) / (n * c) : 0), INT(arg_int(f, 1, 1))));
 }
 
-/* Where weight and input differ in type there is no fused kernel, nor in older versions. Source: rms_norm and
- * rms_norm_composite in aten/src/ATen/native/layer_norm.cpp. */
+/* Where weight and input differ in type or the input is channels last there is no fused kernel, nor in older versions.
+ * Source: rms_norm and rms_norm_composite in aten/src/ATen/native/layer_norm.cpp. */
 void
 expand_rms_norm(struct machine *m, struct frame *f)
 {
     const struct aten *fused = aten_find("_fused_rms_norm.default");
     struct value *x = V(0), *weight = V(2);
-    if ((weight && weight->dtype != x->dtype) || m->torch < fused->since) {
+    bool last = value_channels_last(x);
+    if ((weight && weight->dtype != x->dtype) || last || m->torch < fused->since) {
         int64_t size[RANK], dims[RANK];
         int n = arg_ints(f, 1, size, RANK);
         for (int i = 0; i < n; i++)
@@ -1478,6 +1481,11 @@ expand_rms_norm(struct machine *m, struct frame *f)
         struct value *y = OP(m, "mul.Tensor", VAL(wide), VAL(scale));
         if (weight && m->torch >= WEIGHT_INSIDE)
             y = OP(m, "mul.Tensor", VAL(y), VAL(weight));
+        if (m->torch >= fused->since) {
+            y = last ? y : OP(m, "contiguous.default", VAL(y));
+            scope_end(m, mark, 1, &y);
+            mark = scope_begin(m);
+        }
         y = OP(m, "type_as.default", VAL(y), VAL(x));
         scope_end(m, mark, 1, &y);
         if (weight && m->torch < WEIGHT_INSIDE)

@@ -347,7 +347,22 @@ FURTHER = {  # casts of other arguments than the first
     "cast_element": "return self.b(torch.cat([h, self.a(x).float()], 1))[:, :8]",
     "cast_like": "i = x[0, :, 0].long()\n        "
     "p = torch.zeros_like(x).index_add(1, i, self.b(h).to(x.dtype))\n        return self.b(h) + p",
+    # cosines of what differs in shape, which is cast before it is expanded
+    **{
+        name: f"q, k = {q} * 2, {k} * 3\n        "
+        f"p = F.cosine_similarity({args}, dim=-1)\n        return self.b(h) * p.sum(-1, keepdim=True)"
+        for name, q, k, args in (
+            ("cosine_left", "h[:, :, None, :64]", "h.unflatten(-1, (4, 64))", "q, k"),
+            ("cosine_right", "h[:, :, None, :64]", "h.unflatten(-1, (4, 64))", "k, q"),
+            ("cosine_both", "h[:, :, None, :64]", "h[:, None, :, 64:128]", "q, k"),
+            ("cosine_expanded", "h[:, :, None, :64]", "h.unflatten(-1, (4, 64))", "q.expand_as(k), k"),
+        )
+    },
 }
+# a norm of what lies otherwise, which has no kernel of its own under autocast, nor where that is channels last
+LYING = """q = h.unflatten(-1, (%s))
+        q = nn.RMSNorm(q.shape[-1], elementwise_affine=False)(q.%s) * 2
+        return self.b(q.%s.flatten(2))"""
 MADE = {  # what is made in the type of another tensor
     "made_zeros": "z = torch.zeros(h.shape[0], 8, 32, dtype=h.dtype, device=h.device)\n        "
     "return self.b(torch.cat([h[..., 32:], z], dim=-1))",
@@ -2618,6 +2633,20 @@ class M(nn.Module):
 CASES = {  # name: (classes, entry, entry of the step where it is another, options, precisions)
     **{n: (FORWARD % text, ROWS, None, [], (*steps.PRECISIONS, "bf16")) for n, text in CASTS.items()},
     **{n: (FORWARD % text, ROWS, None, [], steps.PRECISIONS) for n, text in FURTHER.items()},
+    "rms_of_heads": (  # fake tensors differ in fp32: their gradient lies as the input does
+        FORWARD % (LYING % ("4, 64", "transpose(1, 2)", "transpose(1, 2)")),
+        ROWS,
+        None,
+        [],
+        ("amp-bf16",),
+    ),
+    "rms_of_channels": (
+        FORWARD % (LYING % ("16, 16", "permute(0, 3, 1, 2)", "permute(0, 2, 3, 1)")),
+        ROWS,
+        None,
+        [],
+        steps.PRECISIONS,
+    ),
     **{n: (MADE_BY + FORWARD % text, ROWS, None, [], steps.PRECISIONS) for n, text in MADE.items()},
     "made_argument": (MADE_BY + FORWARD % "return self.b(Pad()(h))", ROWS, None, [], steps.PRECISIONS),
     **{n: (NORM % text, ROWS, None, [], steps.PRECISIONS) for n, text in NORMS.items()},
