@@ -525,7 +525,7 @@ const struct aten aten_table[] = {
     {.name = "log_sigmoid_backward.default", .args = "grad self", .run = run_binary},
     {.name = "log_sigmoid.default", .args = "self", .run = expand_log_sigmoid, .grad = COMPOSITE},
     {.name = "glu.default", .takes = "+", .args = "self dim", .run = run_glu, .grad = "self: glu_backward(grad, self)"},
-    {.name = "glu_backward.default", .args = "grad self", .run = run_second_like},
+    {.name = "glu_backward.default", .args = "grad self", .run = run_glu_backward},
     {.name = "bloom_gelu.default",
      .args = "self",
      .run = expand_bloom_gelu,

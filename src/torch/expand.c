@@ -1110,20 +1110,22 @@ pixel_mean(struct machine *m, struct value *image)
 static void
 adaptive_avg_pool(struct machine *m, struct frame *f, int spatial, const char *row)
 {
-    int64_t want[RANK];
+    int64_t want[RANK] = {1};
     int n = arg_ints(f, 1, want, RANK), lead = V(0)->rank - spatial;
     bool one = n > 0 || f->rank == V(0)->rank;
     for (int i = 0; one && i < spatial; i++)
         one = f->rank == V(0)->rank && lead >= 0 ? f->size[i + lead] == 1 : want[i < n ? i : n - 1] == 1;
-    if (!one) {
+    if (spatial == 1) {
+        const int64_t size[] = {1, f->rank == V(0)->rank ? f->size[lead] : want[0]};
+        struct value *image = OP(m, "unsqueeze.default", VAL(V(0)), INT(-2));
+        image = one ? pixel_mean(m, image) : OP(m, row, VAL(image), ints_arg(m, COUNT(size), size));
+        out_add(m, f, OP(m, "squeeze.dim", VAL(image), INT(-2)));
+    } else if (!one) {
         out_add(m, f, dispatch(m, aten_find(row), f->n, f->a, f)->out[0]);
     } else if (spatial == 3) {
         out_add(m, f, OP(m, "mean.dim", VAL(V(0)), ints_arg(m, spatial, (int64_t[]){-1, -2, -3}), BOOL(true)));
-    } else if (spatial == 2) {
-        out_add(m, f, pixel_mean(m, V(0)));
     } else {
-        struct value *image = OP(m, "unsqueeze.default", VAL(V(0)), INT(-2));
-        out_add(m, f, OP(m, "squeeze.dim", VAL(pixel_mean(m, image)), INT(-2)));
+        out_add(m, f, pixel_mean(m, V(0)));
     }
 }
 

@@ -248,10 +248,8 @@ sum_of_steps(struct machine *m, struct value *v, int64_t p)
 void
 expand_mvlgamma(struct machine *m, struct frame *f)
 {
-    if (m->real)
-        out_add(m, f, sum_of_steps(m, V(0), arg_int(f, 1, 1)));
-    else
-        run_unary_float(m, f);
+    struct value *v = V(0);
+    out_add(m, f, m->real ? sum_of_steps(m, v, arg_int(f, 1, 1)) : value_new(m, v->dtype, v->rank, v->size, NULL));
 }
 
 /* (grad, self, p). Source: mvlgamma_backward in FunctionsManual.cpp. */

@@ -599,14 +599,25 @@ run_second_like(struct machine *m, struct frame *f)
     out_add(m, f, layout_like(m, V(1), V(0)->dtype));
 }
 
+/* Lies as its halves do. Source: the meta function in native/GatedLinearUnit.cpp. */
 void
 run_glu(struct machine *m, struct frame *f)
 {
     int64_t size[RANK];
-    struct value *v = V(0);
-    memcpy(size, v->size, sizeof(*size) * (size_t)v->rank);
-    size[layout_dim(arg_int(f, 1, -1), v->rank)] /= 2;
-    out_add(m, f, value_new(m, v->dtype, v->rank, size, NULL));
+    struct value half = *V(0);
+    memcpy(size, half.size, sizeof(*size) * (size_t)half.rank);
+    size[layout_dim(arg_int(f, 1, -1), half.rank)] /= 2;
+    half.size = size;
+    out_add(m, f, layout_like(m, &half, half.dtype));
+}
+
+/* (grad, self): contiguous, but of fake tensors channels last where self is. Source: glu_backward_cuda in
+ * native/GatedLinearUnit.cpp; glu_backward in torch/_decomp/decompositions.py. */
+void
+run_glu_backward(struct machine *m, struct frame *f)
+{
+    struct value *v = V(1);
+    out_add(m, f, layout_image(m, V(0)->dtype, v->rank, v->size, !m->real && value_channels_last(v)));
 }
 
 /* Contiguous, whatever its input is: LEGACY_CONTIGUOUS_MEMORY_FORMAT in the meta functions of native/SoftMax.cpp. */

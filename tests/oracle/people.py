@@ -21,8 +21,7 @@ BATCH = 4
 
 
 def words(source, key):
-    found = re.search(rf"(?m)^# {key}: (.*)$", source)
-    return found.group(1).split() if found else []
+    return " ".join(re.findall(rf"(?m)^# {key}: (.*)$", source)).split()
 
 
 def export(bench, name, source, kind):

@@ -347,6 +347,11 @@ FURTHER = {  # casts of other arguments than the first
     "cast_element": "return self.b(torch.cat([h, self.a(x).float()], 1))[:, :8]",
     "cast_like": "i = x[0, :, 0].long()\n        "
     "p = torch.zeros_like(x).index_add(1, i, self.b(h).to(x.dtype))\n        return self.b(h) + p",
+    # halves that lie as what they are of, which a convolution copies
+    "glu_turned": "y = F.glu(h.transpose(1, 2), dim=1)\n        "
+    "return F.conv1d(y, self.b.weight[:, :128, None]).transpose(1, 2)",
+    "pooled_lying": "y = F.adaptive_avg_pool1d(h.transpose(1, 2), 4)\n        "
+    "return self.b(h) + F.conv1d(y, self.b.weight[:, :, None]).mean(2)[:, None]",
     # cosines of what differs in shape, which is cast before it is expanded
     **{
         name: f"q, k = {q} * 2, {k} * 3\n        "
