@@ -505,7 +505,8 @@ read_allocator(struct reader *r, const char *arg)
 static const char *
 read_context(struct reader *r, const char *arg)
 {
-    return read_size(r, arg, &r->o->setup.context);
+    const char *wrong = read_size(r, arg, &r->o->setup.context);
+    return wrong ? wrong : r->o->setup.context > 0 ? NULL : "not a size such as 600MiB: every process has a context";
 }
 
 NAMES(cudnn_name, "rule", "ask", "none")
