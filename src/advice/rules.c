@@ -542,11 +542,13 @@ do_checkpoints(struct advice *x)
 static const char *
 say_checkpoints(struct advice *x, const struct edit *e, const struct measured *m)
 {
-    (void)e;
-    return arena_printf(x->a,
-                        "torch.utils.checkpoint around %s runs their forward passes a second time and makes the "
-                        "peak %s; --recompute=auto lists plans that save less and cost less",
-                        x->wrapped, peak(x, m));
+    const char *on = e->program->unseen_switch;
+    return arena_printf(
+        x->a,
+        "%storch.utils.checkpoint around %s runs their forward passes a second time and makes the "
+        "peak %s; --recompute=auto lists plans that save less and cost less",
+        on ? arena_printf(x->a, "Where %s runs already say --recompute=NAMES, for no file shows that. ", on) : "",
+        x->wrapped, peak(x, m));
 }
 
 /* ---- written by hand --------------------------------------------------------------------------------------------- */

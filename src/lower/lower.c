@@ -173,6 +173,7 @@ assume_switches(struct program *p)
     for (int k = 0; k < COUNT(switches); k++)
         for (int i = 0; i < p->nmodules; i++)
             if (p->modules[i].type && glob_match(switches[k].types, p->modules[i].type)) {
+                p->unseen_switch = switches[k].name;
                 program_assume(p, ALTERNATIVE_NONE,
                                "%s, which leaves nothing in a file, was not called: --recompute=NAMES says of which "
                                "layers it was",
