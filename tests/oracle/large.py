@@ -3,6 +3,7 @@
 
 Architectures are torchvision's, Transformers', diffusers' and PEFT's own, with random weights.
 """
+
 import torch, torchvision
 from zoo_base import *
 
