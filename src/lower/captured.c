@@ -35,6 +35,7 @@ struct capture {
     struct lowering *l;
     const char *variant, *held; /* the step's precision; the attribute that has how long it holds results */
     int *call;                  /* per node, the last of its calls */
+    bool *shown;                /* per tensor, whether an output is it, or a view of it */
     int nregions, cap_regions, region;
     struct region *regions;
 };
@@ -416,6 +417,22 @@ doubt_capture(const struct capture *x)
                     variants && *variants ? variants : "none");
 }
 
+/* Which tensors outputs are, or are views of, whose _base keeps them. */
+static void
+find_shown(const struct capture *x)
+{
+    const struct graph *g = x->l->g;
+    for (int i = 0; i < g->nt; i++)
+        x->shown[i] = g->t[i].is_output;
+    for (int i = g->nn - 1; i >= 0; i--) {
+        const struct node *n = &g->n[i];
+        const bool view = n->nin > 0 && n->nout > 0 && n->in[0] >= 0 && n->out[0] >= 0 &&
+                          target_is(x->l->p->calls[x->call[i]].target, TARGET_VIEWS);
+        if (view && x->shown[n->out[0]])
+            x->shown[n->in[0]] = true;
+    }
+}
+
 /* How long Python holds the results of a node. What outlives the program is kept by an attribute, until the same call
  * of the next step. */
 static void
@@ -435,7 +452,7 @@ hold_results(const struct capture *x, int at)
         p->held[slot] = until < 0 ? -1 : x->call[until < g->nn ? until : g->nn - 1];
         if (names && o < names->n && names->type == ATTR_STRINGS && *names->strings[o])
             p->held_by[slot] = names->strings[o];
-        if (until >= g->nn && !g->t[n->out[o]].is_output && !c->attribute) {
+        if (until >= g->nn && !x->shown[n->out[o]] && !c->attribute) {
             c->kept = slot;
             c->attribute = ++p->nattributes;
         }
@@ -459,7 +476,10 @@ void
 lower_captured(struct lowering *l)
 {
     struct program *p = l->p;
-    struct capture x = {.l = l, .variant = needed_variant(l), .call = NEWN(l->a, int, l->g->nn + 1)};
+    struct capture x = {.l = l,
+                        .variant = needed_variant(l),
+                        .call = NEWN(l->a, int, l->g->nn + 1),
+                        .shown = NEWN(l->a, bool, l->g->nt + 1)};
     x.held = arena_printf(l->a, "held_%s", x.variant);
     p->captured = true;
     read_tensors(l);
@@ -471,6 +491,7 @@ lower_captured(struct lowering *l)
     p->held = NEWN(l->a, int, p->nslots + 1);
     p->held_by = NEWN(l->a, const char *, p->nslots + 1);
     memset(p->held, -1, sizeof(*p->held) * (size_t)(p->nslots + 1));
+    find_shown(&x);
     for (int i = 0; i < l->g->nn; i++)
         hold_results(&x, i);
     for (int i = 0; i < p->ncalls; i++)
