@@ -8,5 +8,6 @@ python3 "$SOURCE/tests/oracle/h200.py" "$MEMLINT" "$oracle" >"$work/out"
 code=$?
 cat "$work/out"
 ok "within its bounds" [ "$code" = 0 ]
-ok "rows of every class" [ "$(grep -c '^| zoo' "$work/out")" = 12 ]
+ok "rows of every class" [ "$(grep -c '^| zoo' "$work/out")" = 14 ]
+ok "steps of real size, and moved ones" [ "$(grep -c "^| large" "$work/out")" = 6 ]
 finish

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Records of training steps on a GPU, many at once: PyTorch's allocator counts for each process alone.
 
-    crowd.py ORACLE OUT [--zoo FILE...] [--flags] [--people] [--history] [--only REGEX] [--jobs N] [--room GIB]
-             [--seconds N]
+    crowd.py ORACLE OUT [--zoo FILE...] [--flags] [--people] [--history] [--moved] [--only REGEX] [--jobs N]
+             [--room GIB] [--seconds N]
 
 ORACLE has record.py and zoo.py. Each set-up is a child of this process, which has imported everything and has not
 touched the GPU, so that a record takes seconds; children are begun while their peaks, as known from elsewhere, are
@@ -14,6 +14,9 @@ expected to fit in the room. Written: a line of JSON for each record. Beside rec
     flags          what was set of torch.backends.cudnn, or channels_last
     known          the peak that people.tar.xz has
     history        with --history, what the allocator did: its action, address and bytes
+
+Models are built on the GPU, as record.py does, or with --moved on the CPU and moved there, as most people do and
+memlint counts.
 
 Models of people.tar.xz are recorded in both precisions by one child, and in an order that depends on nothing but their
 names, so that a run that is cut off has a sample. What OUT has already is not taken again.
@@ -63,6 +66,18 @@ def set_flags(flags, entry):
         entry.inputs = given
 
 
+def move(entry):
+    import torch
+
+    build = entry.build
+
+    def moved():
+        with torch.device("cpu"):
+            return build().to("cuda")
+
+    entry.build = moved
+
+
 ACTIONS = {"segment_alloc": "S", "segment_free": "F", "alloc": "+", "free_completed": "-"}
 
 
@@ -79,6 +94,8 @@ def take(a, recorder, out, zoo, name, rows, more):
 
     entry = steps.load("zoo", zoo).ZOO[name]
     set_flags(more.get("flags", ()), entry)
+    if a.moved:
+        move(entry)
     for batch, optimizer, precision, loop in rows:
         if a.history:
             torch.cuda.memory._record_memory_history("all", context=None, max_entries=1 << 20)
@@ -180,6 +197,7 @@ def main():
     ap.add_argument("--flags", action="store_true", help="convolution nets under flags of torch.backends.cudnn, too")
     ap.add_argument("--people", action="store_true", help="the models of people.tar.xz, too")
     ap.add_argument("--history", action="store_true")
+    ap.add_argument("--moved", action="store_true")
     ap.add_argument("--jobs", type=int, default=os.cpu_count())
     ap.add_argument("--room", type=float, default=60, help="GiB of the GPU")
     ap.add_argument("--seconds", type=float, default=1e9, help="none is begun later")

@@ -7,11 +7,12 @@
 h200.tar.xz has what crowd.py, sweeps.py, queries.py and fits.py said on an NVIDIA H200 (PyTorch 2.11.0+cu130, cuDNN
 9.19, driver 580.159). Compared are steps of ORACLE's zoo (its models.tar.xz, exports by dynamo), those with expandable
 segments, too, steps of real size (large.py; large.tar.xz has memlint's own exports of it, and of its own where the
-program makes other calls in a precision), recurrent layers and, where PEOPLE is a folder with people.tar.xz's exports
-as people.py keeps them (PEOPLE/SET/NAME.onnx), the models that people wrote by hand; "unseen" are those whose steps on
-the GPU no rule has been made with. A step counts where the verdict is not inconclusive. What the driver counts beside
-PyTorch's segments tells which steps ran cuDNN. With --tables each step of real size follows, and the largest batches
-of fits.jsonl: those that memlint names and those that ran. Exit 1 where a figure of BOUNDS is farther off than it says.
+program makes other calls in a precision; its moved.jsonl is of crowd.py --moved on the stand-in device), recurrent
+layers and, where PEOPLE is a folder with people.tar.xz's exports as people.py keeps them (PEOPLE/SET/NAME.onnx), the
+models that people wrote by hand; "unseen" are those whose steps on the GPU no rule has been made with. A step counts
+where the verdict is not inconclusive. What the driver counts beside PyTorch's segments tells which steps ran cuDNN.
+With --tables each step of real size follows, and the largest batches of fits.jsonl: those that memlint names and those
+that ran. Exit 1 where a figure of BOUNDS is farther off than it says.
 """
 
 import argparse, collections, json, os, re, subprocess, sys, tarfile, tempfile
@@ -29,6 +30,8 @@ BOUNDS = {  # percent: median, 95th percentile
     ("large", "without cuDNN", "reserved"): (0.5, 3),
     ("large", "with cuDNN", "allocated"): (0.02, 0.25),
     ("large", "with cuDNN", "reserved"): (1, 5),
+    ("large", "moved", "allocated"): (0.0, 0.03),
+    ("large", "moved", "reserved"): (0.01, 1.5),
     ("layers", "recurrent", "workspace"): (0.05, 5),
     ("layers", "recurrent", "reserve"): (0.0, 0.0),
     ("layers", "attention", "kernel"): (0.0, 0.0),
@@ -78,10 +81,11 @@ def ask(a, path, options):
 
 def step(a, path, options, r):
     """(class, what, error in percent, model) of a record's figures; none where memlint is not sure."""
-    said = ask(a, path, ["--device=h200", "--precision=" + r["precision"], *options])
+    said = ask(a, path, ["--precision=" + r["precision"], "--device=h200", *options])
     if not said or said["verdict"] == "inconclusive":
         return []
-    kind = "without cuDNN" if (r["process_used"] - r["peak_reserved"]) >> 20 in WITHOUT_CUDNN else "with cuDNN"
+    beside = (r["process_used"] or 0) - r["peak_reserved"]
+    kind = "without cuDNN" if beside >> 20 in WITHOUT_CUDNN else "with cuDNN"
     name = " ".join(map(str, (r.get("of", r["model"]), r["batch"], r["precision"])))
     kind = r["flags"][0] if r.get("flags") else kind
     return [
@@ -122,6 +126,15 @@ def export_of(tmp, name, precision):
 def large(a, tar, tmp):
     for r in lines(tar, "large.jsonl"):
         yield export_of(tmp, r["model"], r["precision"]), [f"--dim=batch={r['batch']}", "--loss=" + r["loss"]], r
+
+
+def moved(a, tmp):
+    """The same of steps whose model was built on the CPU and moved, on the device without memory, an H100's double."""
+    with open(os.path.join(tmp, "moved.jsonl")) as f:
+        for r in map(json.loads, f):
+            path = export_of(tmp, r["model"], r["precision"])
+            options = [f"--dim=batch={r['batch']}", "--loss=" + r["loss"], "--device=h100", "--cudnn=none"]
+            yield path, options, {**r, "flags": ["moved"]}
 
 
 def people(a, tar, which):
@@ -263,7 +276,7 @@ def main():
             good &= table(a, "layers", [e for said in [*layers, *attends] for e in said])
             with tarfile.open(os.path.join(HERE, "large.tar.xz")) as models:
                 models.extractall(tmp)
-            good &= table(a, "large", run(list(large(a, tar, tmp))))
+            good &= table(a, "large", run([*large(a, tar, tmp), *moved(a, tmp)]))
             if a.people:
                 good &= table(a, "people", run(list(people(a, tar, "people.jsonl"))))
                 good &= table(a, "unseen", run(list(people(a, tar, "unseen.jsonl"))))
