@@ -885,9 +885,9 @@ run_layer_norm(struct machine *m, struct frame *f)
     norm_rows(m, f, 2);
 }
 
-/* native_layer_norm_backward(grad, input, mean, rstd, weight, bias) */
-void
-run_layer_norm_backward(struct machine *m, struct frame *f)
+/* Of a norm's input, weight and bias, those that are asked for. */
+static void
+norm_gradients(struct machine *m, struct frame *f)
 {
     struct value *x = V(1);
     out_add(m, f, f->want & 1 ? value_new(m, x->dtype, x->rank, x->size, NULL) : NULL);
@@ -895,6 +895,18 @@ run_layer_norm_backward(struct machine *m, struct frame *f)
         struct value *w = V(3 + i);
         out_add(m, f, f->want >> i & 1 && w ? value_new(m, w->dtype, w->rank, w->size, NULL) : NULL);
     }
+}
+
+/* native_layer_norm_backward(grad, input, mean, rstd, weight, bias) */
+void
+run_layer_norm_backward(struct machine *m, struct frame *f)
+{
+    norm_gradients(m, f);
+    const struct value *w = f->out[1] ? f->out[1] : f->out[2];
+    const int64_t columns = w ? value_elements(w) : 0;
+    if (columns)
+        norm_workspace(m, value_elements(V(1)) / columns, columns, !!f->out[1] + !!f->out[2],
+                       dtypes[w->dtype].bits / 8);
 }
 
 /* Pixels of a channel. */
@@ -933,7 +945,7 @@ void
 run_group_norm_backward(struct machine *m, struct frame *f)
 {
     const struct value *x = V(1), *mean = V(2);
-    run_layer_norm_backward(m, f);
+    norm_gradients(m, f);
     if (!m->real)
         return;
     int mark = scope_begin(m);

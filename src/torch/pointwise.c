@@ -599,6 +599,21 @@ run_second_like(struct machine *m, struct frame *f)
     out_add(m, f, layout_like(m, V(1), V(0)->dtype));
 }
 
+/* Contiguous. On a GPU each dimension is rolled by itself, and what the others read lives until the last one is done.
+ * Source: roll_common in native/TensorTransformations.h. */
+void
+run_roll(struct machine *m, struct frame *f)
+{
+    int64_t dims[RANK];
+    const int n = m->real ? arg_ints(f, 2, dims, RANK) : 1, mark = scope_begin(m);
+    pointwise_resolve(m, f, 0, 1);
+    struct value *v = V(0), *out = NULL;
+    for (int i = 0; i < n || !out; i++)
+        out = value_new(m, v->dtype, v->rank, v->size, NULL);
+    scope_end(m, mark, 1, &out);
+    out_add(m, f, out);
+}
+
 /* Lies as its halves do. Source: the meta function in native/GatedLinearUnit.cpp. */
 void
 run_glu(struct machine *m, struct frame *f)

@@ -139,6 +139,7 @@ void run_frexp(struct machine *m, struct frame *f);
 void run_full(struct machine *m, struct frame *f);
 void run_gather(struct machine *m, struct frame *f);
 void run_glu(struct machine *m, struct frame *f);
+void run_roll(struct machine *m, struct frame *f);
 void run_glu_backward(struct machine *m, struct frame *f);
 void run_grad_of(struct machine *m, struct frame *f);
 void run_grid_sampler(struct machine *m, struct frame *f);

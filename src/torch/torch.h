@@ -726,6 +726,9 @@ void layout_reorder(int rank, int *perm, int (*after)(const void *of, int d0, in
 /* A reduction of v over the dimensions marked gone[0..v->rank): buffer and semaphores when it is split over blocks.
  * accumulator: bytes of a partial result. */
 void reduce_workspace(struct machine *m, const struct value *v, const bool *gone, int accumulator);
+/* A layer norm's gradients of weight and bias, so many sums over rows, with elements of so many bytes.
+ * Source: LaunchGammaBetaBackwardCUDAKernel in aten/src/ATen/native/cuda/layer_norm_kernel.cu. */
+void norm_workspace(struct machine *m, int64_t rows, int64_t columns, int sums, int element);
 /* What adding values to self at indices, a list with a tensor or nothing a dimension, takes. */
 void index_put_workspace(struct machine *m, const struct value *self, const struct arg *indices,
                          const struct value *values);

@@ -242,6 +242,42 @@ reduce_workspace(struct machine *m, const struct value *v, const bool *gone, int
     ask_blocks(m, &(struct ask){reduce_blocks, &of, used, 2 * v->rank, number});
 }
 
+/* Sums of a norm's rows. */
+struct summed {
+    int n, element; /* how many: of weight, of bias; bytes */
+};
+
+/* Of many short rows some each are summed first, and these sums in a second pass. */
+static void
+norm_blocks(struct machine *m, const struct ask *q, struct workspaces *to)
+{
+    enum { MANY = 64 * 1024, GRID = MANY / 2 };
+    const struct summed *of = q->of;
+    const int64_t rows = q->number[0], columns = q->number[1];
+    (void)m;
+    if (rows <= MANY || columns / WARP >= MULTIPROCESSORS / 2)
+        return;
+    const int64_t parts = least(GRID / div_up(columns, WARP), div_up(rows, WARP));
+    const struct reduced sum = {.rank = 2, .element = of->element, .accumulator = 4, .gone = {true, false}};
+    for (int i = 0; i < of->n; i++) {
+        for (int k = 0; k < of->n; k++)
+            workspaces_add(to, parts * columns * of->element);
+        const int before = to->n;
+        reduce(&sum, (int64_t[]){parts, columns, columns, 1}, to);
+        if (to->n == before)
+            workspaces_add(to, 0);
+    }
+}
+
+void
+norm_workspace(struct machine *m, int64_t rows, int64_t columns, int sums, int element)
+{
+    enum { SINCE = 208 };
+    const struct summed of = {sums, element};
+    if (m->real && m->torch >= SINCE && sums && columns)
+        ask_blocks(m, &(struct ask){norm_blocks, &of, sizeof(of), 2, (int64_t[]){rows, columns}});
+}
+
 /* ---- CUB --------------------------------------------------------------------------------------------------------- */
 
 /* Aligned to 256 bytes each, and 255 to align the first. */
