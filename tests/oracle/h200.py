@@ -7,7 +7,7 @@
 h200.tar.xz has what crowd.py, sweeps.py, queries.py and fits.py said on an NVIDIA H200 (PyTorch 2.11.0+cu130, cuDNN
 9.19, driver 580.159). Compared are steps of ORACLE's zoo (its models.tar.xz, exports by dynamo), those with expandable
 segments, too, steps of real size (large.py; large.tar.xz has memlint's own exports of it, and of its own where the
-program makes other calls in a precision; its moved.jsonl is of crowd.py --moved on the stand-in device), recurrent
+program makes other calls in a precision; its folder moved is of crowd.py --moved on the stand-in device), recurrent
 layers and, where PEOPLE is a folder with people.tar.xz's exports as people.py keeps them (PEOPLE/SET/NAME.onnx), the
 models that people wrote by hand; "unseen" are those whose steps on the GPU no rule has been made with. A step counts
 where the verdict is not inconclusive. What the driver counts beside PyTorch's segments tells which steps ran cuDNN.
@@ -130,7 +130,7 @@ def large(a, tar, tmp):
 
 def moved(a, tmp):
     """The same of steps whose model was built on the CPU and moved, on the device without memory, an H100's double."""
-    with open(os.path.join(tmp, "moved.jsonl")) as f:
+    with open(os.path.join(tmp, "moved", "steps.jsonl")) as f:
         for r in map(json.loads, f):
             path = export_of(tmp, r["model"], r["precision"])
             options = [f"--dim=batch={r['batch']}", "--loss=" + r["loss"], "--device=h100", "--cudnn=none"]
