@@ -274,7 +274,7 @@ norm_workspace(struct machine *m, int64_t rows, int64_t columns, int sums, int e
 {
     enum { SINCE = 208 };
     const struct summed of = {sums, element};
-    if (m->real && m->torch >= SINCE && sums && columns)
+    if (m->real && m->torch >= SINCE)
         ask_blocks(m, &(struct ask){norm_blocks, &of, sizeof(of), 2, (int64_t[]){rows, columns}});
 }
 
