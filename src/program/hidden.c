@@ -229,6 +229,27 @@ tracer_hold_handed(const struct program *p, int *until)
     arena_free(a);
 }
 
+/* What a module draws in a region of its own: people give random numbers a name, of their function. */
+static void
+hold_drawn(const struct program *p, struct arena *a, int *until)
+{
+    size_t common, len;
+    for (int i = 0, end; i < p->ncalls; i = end) {
+        end = i + 1;
+        if (!python_region_around(p->calls[i].stack, &len))
+            continue;
+        end = region_ends(p, i, &common);
+        const char *path = arena_strn(a, p->modules[p->calls[i].scope].path, common);
+        const int last = function_end(p, path, end);
+        for (int k = i; k < end; k++) {
+            const struct call *c = &p->calls[k];
+            if (target_is(c->target, TARGET_DRAWS) && strcmp(p->modules[c->scope].path, path) == 0 &&
+                until[c->outs[0]] < last)
+                until[c->outs[0]] = last;
+        }
+    }
+}
+
 void
 tracer_hold_traced(const struct program *p, int *until)
 {
@@ -243,6 +264,7 @@ tracer_hold_traced(const struct program *p, int *until)
             for (int o = 0; o < c->nouts; o++)
                 until[slot] = until[slot] < read[c->outs[o]] ? read[c->outs[o]] : until[slot];
     }
+    hold_drawn(p, a, until);
     arena_free(a);
 }
 

@@ -741,6 +741,15 @@ within_line(struct tracer *t, int from, int user, int level)
            tracer_line_end(t, level, from, t->p->ncalls - 1) >= user;
 }
 
+/* Whether the line makes a list of what it calls, "x = [f(y) for y in z]". */
+static bool
+is_list(const struct source *line, const char *name)
+{
+    const struct bound *b = line->binding;
+    return line->nbindings == 1 && strcmp(b->name, name) == 0 && b->displayed && *b->displayed == '[' &&
+           strstr(b->displayed, " for ");
+}
+
 int
 tracer_held_until(struct tracer *t, int from, int out, int user, const char **by)
 {
@@ -775,6 +784,13 @@ tracer_held_until(struct tracer *t, int from, int out, int user, const char **by
                 !syntax_mentions(u->at[level].src, *by) || (end < user && tracer_element_read(t, user, level));
             const int other = another && !u->borrowed ? alias_end(t, user, level, &alias) : -1,
                       looped = end < user ? looped_end(t, user, level, end, &loop) : end;
+            if (another && other >= 0 && other < end && is_list(s->at[level].src, *by) &&
+                looped_end(t, user, level, -1, &loop) < 0) { /* "skip = feats.pop()" */
+                t->listed[t->slot] = end;
+                t->listed_by[t->slot] = *by;
+                *by = alias;
+                return other;
+            }
             const int last = other > looped ? other : looped;
             if (last < user && !u->at[level].src->whole && u->n > level + 1 && !u->borrowed)
                 t->listed[t->slot] = u->end[level]; /* among arguments on further lines */

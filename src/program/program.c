@@ -50,6 +50,10 @@ static const struct {
     {"bmm", TARGET_MULTIPLIES},
     {"linear", TARGET_PROJECTS},
     {"softmax", TARGET_WEIGHS},
+    {"rand", TARGET_DRAWS},
+    {"rand_like", TARGET_DRAWS},
+    {"randn", TARGET_DRAWS},
+    {"randn_like", TARGET_DRAWS},
     {"dropout", TARGET_DROPS},
     {"native_dropout", TARGET_DROPS},
 };

@@ -104,6 +104,7 @@ enum target_trait {
     TARGET_EXCEEDS = 8192,    /* compares, as a window's end */
     TARGET_WEIGHS = 16384,    /* a softmax */
     TARGET_DROPS = 32768,     /* out */
+    TARGET_DRAWS = 131072,    /* random numbers, into a tensor of its own */
     TARGET_COMPLEX = 65536    /* makes complex numbers, which files have as pairs */
 };
 bool target_is(const char *target, enum target_trait t);

@@ -2488,8 +2488,8 @@ step_holds(struct program *p, const struct setup *s)
         return;
     if (python_traced(p))
         program_assume(p, ALTERNATIVE_TRACED,
-                       "names of what runs under torch.no_grad hold what a product reads until that was read, "
-                       "too: the file has no lines of it");
+                       "names of what runs under torch.no_grad hold random numbers until their function returns, and "
+                       "what a product reads until that was read, too: the file has no lines of it");
     if (python_lists(p))
         program_assume(p, ALTERNATIVE_LISTS,
                        "lists that have what a loop's lines read under a name that none binds, or what further lines "
