@@ -535,6 +535,24 @@ is_transformers(const struct program *p, int call, const char *module)
     return is;
 }
 
+/* Modules of Transformers that return what each of their last list's layers made, and not what the first one reads. */
+static const struct returner {
+    const char *type, *source;
+} returners[] = {
+    {"transformers.models.dpt.*.DPTNeck", "DPTFeatureFusionStage.forward in models/dpt/modeling_dpt.py"},
+    {"transformers.models.*.*DepthAnythingNeck", "likewise, copied in depth_anything and prompt_depth_anything"},
+};
+
+static bool
+returns_layers(const struct program *p, int call, const char *module)
+{
+    bool returns = false;
+    for (int m = p->calls[call].scope; m > 0 && !returns; m = p->modules[m].parent)
+        for (int i = 0; i < COUNT(returners) && strcmp(p->modules[m].path, module) == 0 && p->modules[m].type; i++)
+            returns |= glob_match(returners[i].type, p->modules[m].type);
+    return returns;
+}
+
 /* Whether two of a module's layers, which ran from `first` to `end`, made what is read behind that, up to call `last`:
  * it returned what each did, as its configuration says. weights: per slot whether it is attention's, of which that is
  * asked; NULL of what layers hand on. reader: per slot the last call that reads it. */
@@ -678,8 +696,9 @@ tracer_hold_states(struct tracer *t, int *until, const char **by)
                       returns = t->stacks[i].end[level - region];
             const bool goes_on = i && stack_shares(&t->stacks[i - 1], level, &t->stacks[i]) &&
                                  strcmp(t->stacks[i - 1].at[level].calls, s->calls) == 0;
+            const bool handed = *s->calls && returns_layers(p, i, s->calls);
             if (!*s->calls || goes_on || (region && i < done) ||
-                !(s->states ||
+                !(s->states || handed ||
                   (is_transformers(p, i, s->calls) && several_read(p, reader, s->calls, i, end, returns, NULL))) ||
                 !last_layers(p, s->calls, i, end, &from))
                 continue;
@@ -688,7 +707,8 @@ tracer_hold_states(struct tracer *t, int *until, const char **by)
             const int last = name     ? tracer_local_end(t, end, level, name)
                              : region ? returns
                                       : tracer_line_end(t, level, end, returns);
-            hold_lists(t, s->calls, region ? lost_before(t, i) : i, from, end, last, name, until, by);
+            const int first = handed ? from : region ? lost_before(t, i) : i;
+            hold_lists(t, s->calls, first, from, end, last, name, until, by);
             done = region ? end : done;
         }
     if (python_traced(p))

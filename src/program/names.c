@@ -51,6 +51,15 @@ binding_last(struct tracer *t, int i, int level, const char *name)
     return last;
 }
 
+/* Whether the line makes a list of what it calls, "x = [f(y) for y in z]". */
+static bool
+is_list(const struct source *line, const char *name)
+{
+    const struct bound *b = line->binding;
+    return line->nbindings == 1 && strcmp(b->name, name) == 0 && b->displayed && *b->displayed == '[' &&
+           strstr(b->displayed, " for ");
+}
+
 /* Of these names those stay that no call of a line shows to hold what was made since; `end` is where the last one was
  * lost. How many. */
 static int
@@ -273,9 +282,10 @@ tracer_local_end(struct tracer *t, int from, int level, const char *name)
 {
     const char *names[MAX_NAMES] = {name}, *bound = NULL, *at;
     int end = t->stacks[from].end[level], n = 1;
+    const bool list = t->stacks[from].n > level && is_list(t->stacks[from].at[level].src, name);
     for (int i = tracer_line_end(t, level, from, end) + 1; i <= end; i++) {
         int last = tracer_line_end(t, level, i, end), made = i;
-        n = gone(t, from, level, i, last, names, n, &made);
+        n = list ? n : gone(t, from, level, i, last, names, n, &made);
         if (!n)
             return unseen_line(t, level, last_read(t, made, i), i);
         n = gone_for_list(t, from, level, i, names, n);
@@ -739,15 +749,6 @@ within_line(struct tracer *t, int from, int user, int level)
     return s->n > level + 1 && u->n > level + 1 && stack_same_spot(&s->at[level], &u->at[level]) &&
            s->at[level].src->nbindings == 1 && !syntax_mentions(s->at[level].src, s->at[level].src->binding[0].name) &&
            tracer_line_end(t, level, from, t->p->ncalls - 1) >= user;
-}
-
-/* Whether the line makes a list of what it calls, "x = [f(y) for y in z]". */
-static bool
-is_list(const struct source *line, const char *name)
-{
-    const struct bound *b = line->binding;
-    return line->nbindings == 1 && strcmp(b->name, name) == 0 && b->displayed && *b->displayed == '[' &&
-           strstr(b->displayed, " for ");
 }
 
 int

@@ -1696,8 +1696,7 @@ class M(nn.Module):
         return self.c(y.transpose(1, 2).flatten(2))
 """
 NUMBERED = {
-    "numbered": SHORTENED
-    % ("q, k = self.a(x), self.b(x)\n        k, v = map(halves, map(shorten, (k, k)))", "k", "v"),
+    "numbered": SHORTENED % ("q, k = self.a(x), self.b(x)\n        k, v = map(halves, map(shorten, (k, k)))", "k", "v"),
     "numbered_once": SHORTENED % ("q, k = self.a(x), shorten(self.b(x))", "halves(k)", "halves(k)"),
 }
 PLACED = """
@@ -2319,7 +2318,7 @@ class M(nn.Module):
         with torch.no_grad():
             z = self.teacher(x)
         return y - z
-"""# a teacher that reads what it makes of its own input, splits it and takes means of all places
+"""  # a teacher that reads what it makes of its own input, splits it and takes means of all places
 MOMENTUM = """
 import copy
 class Part(nn.Module):
@@ -2508,6 +2507,51 @@ class M(nn.Module):
         return self.fc(x)
 """
 # what a line made contiguous, seen twice: by the next line and by the function that this calls
+# a module of Transformers that hands on all that its last layers made, of which its reader takes the last
+NECK = """
+class Fuse(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.projection = nn.Conv2d(8, 8, 1)
+    def forward(self, hidden_state, residual=None):
+        if residual is not None:
+            hidden_state = hidden_state + residual
+        hidden_state = F.interpolate(hidden_state, scale_factor=2.0)
+        hidden_state = self.projection(hidden_state)
+        return hidden_state
+class Stage(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.layers = nn.ModuleList(Fuse() for _ in range(3))
+    def forward(self, hidden_states):
+        fused_hidden_states = []
+        fused_hidden_state = None
+        for hidden_state, layer in zip(hidden_states, self.layers):
+            if fused_hidden_state is None:
+                fused_hidden_state = layer(hidden_state)
+            else:
+                fused_hidden_state = layer(fused_hidden_state, hidden_state)
+            fused_hidden_states.append(fused_hidden_state)
+        return fused_hidden_states
+class DPTNeck(nn.Module):
+    __module__ = "transformers.models.dpt.modeling_dpt"
+    def __init__(self):
+        super().__init__()
+        self.convs = nn.ModuleList(nn.Conv2d(3, 8, 3, padding=1, stride=s) for s in (4, 2, 1))
+        self.fusion_stage = Stage()
+    def forward(self, x):
+        features = [conv(x) for conv in self.convs]
+        output = self.fusion_stage(features)
+        return output
+class M(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.neck, self.head = DPTNeck(), nn.Conv2d(8, 32, 3, padding=1)
+    def forward(self, x):
+        hidden_states = self.neck(x)
+        hidden_state = hidden_states[-1]
+        return (self.head(hidden_state) > 0).float().mean() * hidden_state
+"""
 SHIFTED = """
 def token_loss(logits, labels, n):
     logits = logits.view(-1, n)
@@ -2804,6 +2848,7 @@ CASES = {  # name: (classes, entry, entry of the step where it is another, optio
             ("unturned", UNTURNED),
             ("halves", HALVES),
             ("plain_norm", PLAIN_NORM),
+            ("neck", NECK),
         )
     },
     "gated": (GATED, entry(X, "None", "out.sum()"), None, ["--loss=sum"], steps.PRECISIONS),
