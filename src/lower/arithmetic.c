@@ -47,6 +47,8 @@ static const struct arithmetic {
     {"huber_loss", "aten.huber_loss.default", "sub(self,target) abs lt mul mul sub mul? where reduction"},
     {"binary_cross_entropy", "aten.binary_cross_entropy.default",
      "sub(target) neg(self) log1p maximum mul log maximum mul sub mul(,weight)& reduction"},
+    {"binary_cross_entropy", "aten.binary_cross_entropy.default",
+     "neg(self) log1p maximum mul(<target) log maximum mul sub mul(,weight)& reduction"},
     {"cosine_embedding_loss", "aten.cosine_embedding_loss.default",
      "mul(input1,input2) sum mul sum add? mul sum add? mul sqrt div sub sub? clamp_min eq(target) where eq where add "
      "reduction"},

@@ -2507,6 +2507,31 @@ class M(nn.Module):
         return self.fc(x)
 """
 # what a line made contiguous, seen twice: by the next line and by the function that this calls
+# losses of several outputs of which the exporter merges what they make of one target, and of labels that it folds
+DEEP = """
+class M(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.heads = nn.ModuleList(nn.Linear(64, 64) for _ in range(3))
+    def forward(self, x, y):
+        outs = [torch.sigmoid(h(x)) for h in self.heads]
+        loss = 0.0
+        for out in outs:
+            loss = loss + F.binary_cross_entropy(out, y)
+        return loss
+"""
+JUDGED = """
+class M(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.fc, self.bce = nn.Linear(64, 64), nn.BCELoss()
+    def forward(self, x, y):
+        real = torch.sigmoid(self.fc(x))
+        fake = torch.sigmoid(self.fc(y))
+        a = self.bce(real, torch.ones_like(real))
+        b = self.bce(fake, torch.zeros_like(fake))
+        return (a + b) / 2
+"""
 # a module of Transformers that hands on all that its last layers made, of which its reader takes the last
 NECK = """
 class Fuse(nn.Module):
@@ -3066,6 +3091,8 @@ CASES = {  # name: (classes, entry, entry of the step where it is another, optio
             ("dense_function", DENSE % DENSE_FUNCTION, SMALL_IMAGE, ("fp32",)),
         )
     },
+    "deep": (DEEP, entry(RATED, "None", "out"), None, ["--loss=output"], ("fp32",)),
+    "judged": (JUDGED, entry(RATED, "None", "out"), None, ["--loss=output"], ("fp32",)),
     "weighed": (WEIGHED, entry(RATED, "None", "out"), None, ["--loss=output"], steps.PRECISIONS),
     "scored": (SCORED, entry(RATED, "None", "out"), None, ["--loss=output"], steps.PRECISIONS),
     "forward_direct": (DIRECT, ROWS, None, [], steps.PRECISIONS),
