@@ -188,6 +188,23 @@ def gather(a, number, task, tmp, status):
         print("FAILED", task[4].get("of", task[2]), rows, (lines or ["it died"])[-1][:200], file=sys.stderr, flush=True)
 
 
+def side_by_side(waiting, needs, begin, a, begun):
+    """Begins a child for each task while what they need, in GiB, fits in the room; yields each with its exit status."""
+    running = {}
+    while waiting or running:
+        if time.monotonic() - begun > a.seconds and waiting:
+            print(f"{len(waiting)} not begun", file=sys.stderr)
+            waiting = []
+        taken = sum(needs(task) + CONTEXT for task in running.values())
+        fits = next((t for t in waiting if not running or taken + needs(t) + CONTEXT <= a.room), None)
+        if fits and len(running) < a.jobs:
+            waiting.remove(fits)
+            running[begin(fits)] = fits
+        elif running:
+            process, status = os.wait()
+            yield running.pop(process), status
+
+
 def main():
     ap = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     ap.add_argument("oracle")
@@ -209,27 +226,15 @@ def main():
 
     recorder = steps.load("record", os.path.join(a.oracle, "record.py"))
     torch.set_num_threads(1)
-    running, failed, done = {}, 0, 0
+    failed, done = 0, 0
     with tempfile.TemporaryDirectory() as tmp:
         known = {key(json.loads(line)) for line in open(a.out)} if os.path.exists(a.out) else set()
         waiting = [w for w in enumerate(tasks(a, tmp)) if key_of(w[1]) not in known]
-        while waiting or running:
-            late = time.monotonic() - begun > a.seconds
-            if late and waiting:
-                print(f"{len(waiting)} not begun", file=sys.stderr)
-                waiting = []
-            taken = sum(task[0] + CONTEXT for _, task in running.values())
-            fits = next((w for w in waiting if not running or taken + w[1][0] + CONTEXT <= a.room), None)
-            if fits and len(running) < a.jobs:
-                waiting.remove(fits)
-                running[child(a, recorder, fits[1], fits[0], tmp)] = fits
-                continue
-            if running:
-                process, status = os.wait()
-                number, task = running.pop(process)
-                gather(a, number, task, tmp, status)
-                failed += status != 0
-                done += 1
+        ended = side_by_side(waiting, lambda w: w[1][0], lambda w: child(a, recorder, w[1], w[0], tmp), a, begun)
+        for (number, task), status in ended:
+            gather(a, number, task, tmp, status)
+            failed += status != 0
+            done += 1
     print(f"{done} children, {failed} failed, {time.monotonic() - begun:.0f} s")
 
 

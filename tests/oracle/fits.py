@@ -71,6 +71,20 @@ def search(recorder, entry, task):
     return {"ran": ran, "failed": failed, "steps": count, **more}
 
 
+def child(out, recorder, zoo, task):
+    """Begins a search in a process of its own, which adds its line to `out`."""
+    process = os.fork()
+    if process:
+        return process
+    try:
+        said = search(recorder, zoo[task["model"]], task)
+    except BaseException as error:
+        said = {"error": str(error)}
+    with open(out, "a") as f:
+        f.write(json.dumps({**task, **said}) + "\n")
+    os._exit(0)
+
+
 def main():
     ap = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     ap.add_argument("oracle")
@@ -88,27 +102,11 @@ def main():
     recorder = steps.load("record", os.path.join(a.oracle, "record.py"))
     torch.set_num_threads(1)
     zoo = steps.load("zoo", os.path.realpath(a.zoo)).ZOO
-    waiting, running = [json.loads(line) for line in open(a.guess)], {}
-    while waiting or running:
-        if time.monotonic() - begun > a.seconds and waiting:
-            print(f"{len(waiting)} not begun", file=sys.stderr)
-            waiting = []
-        taken = sum(t["limit"] / GIB + crowd.CONTEXT for t in running.values())
-        fits = [t for t in waiting if not running or taken + t["limit"] / GIB + crowd.CONTEXT <= a.room]
-        if fits and len(running) < a.jobs:
-            waiting.remove(fits[0])
-            process = os.fork()
-            if process:
-                running[process] = fits[0]
-                continue
-            try:
-                said = search(recorder, zoo[fits[0]["model"]], fits[0])
-            except BaseException as error:
-                said = {"error": str(error)}
-            with open(a.out, "a") as f:
-                f.write(json.dumps({**fits[0], **said}) + "\n")
-            os._exit(0)
-        running.pop(os.wait()[0], None)
+    waiting = [json.loads(line) for line in open(a.guess)]
+    for _ in crowd.side_by_side(
+        waiting, lambda t: t["limit"] / GIB, lambda t: child(a.out, recorder, zoo, t), a, begun
+    ):
+        pass
     print(f"{time.monotonic() - begun:.0f} s")
 
 
