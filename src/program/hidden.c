@@ -696,9 +696,10 @@ tracer_hold_states(struct tracer *t, int *until, const char **by)
                       returns = t->stacks[i].end[level - region];
             const bool goes_on = i && stack_shares(&t->stacks[i - 1], level, &t->stacks[i]) &&
                                  strcmp(t->stacks[i - 1].at[level].calls, s->calls) == 0;
-            const bool handed = *s->calls && returns_layers(p, i, s->calls);
-            if (!*s->calls || goes_on || (region && i < done) ||
-                !(s->states || handed ||
+            if (!*s->calls || goes_on || (region && i < done))
+                continue;
+            const bool handed = !s->states && returns_layers(p, i, s->calls);
+            if (!(s->states || handed ||
                   (is_transformers(p, i, s->calls) && several_read(p, reader, s->calls, i, end, returns, NULL))) ||
                 !last_layers(p, s->calls, i, end, &from))
                 continue;
