@@ -403,6 +403,13 @@ lined(const struct graph *g, int tensor)
     return from;
 }
 
+/* Whether the call takes something apart: functions make such parts contiguous. */
+static bool
+takes_apart(const struct call *c)
+{
+    return c && c->nouts > 1 && target_is(c->target, TARGET_VIEWS);
+}
+
 /* A clone that vanished: dropout in evaluation mode, or the copy of contiguous() and reshape. Layout tells, when it
  * runs. */
 int
@@ -433,7 +440,7 @@ clones_resolve(struct dynamo *d, const struct group *g, int tensor, bool copied)
         !strstr(read, "drop") && (makes_contiguous(read, takes) || makes_contiguous(fx_line(l->a, stack), takes));
     const char *frames = from < 0 || !l->g->n[from].stack ? "" : l->g->n[from].stack;
     bool copy = copied || strstr(frames, ".contiguous(") || turned_inside(d, from, made),
-         views = copy || here || target_views(g->target);
+         views = copy || here || target_views(g->target) || takes_apart(maker);
     bool drops = !written && !copy && !here && clones_drops(d, g, tensor);
     if (!written && !copy && !here && given_to_dropout(d, g, tensor))
         return drops ? drop_around(d, g, l->slot_of[tensor], stack) : l->slot_of[tensor];

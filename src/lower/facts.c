@@ -165,6 +165,8 @@ const struct fact fact_table[] = {
     {DIFFUSERS, FACT_UNDROPPED, "models/attention_processor.py: Attention",
      .around = "diffusers.models.attention_processor.*"},
     {DIFFUSERS, FACT_UNDROPPED, "models/resnet.py: ResnetBlock2D", .around = "diffusers.models.resnet.*"},
+    {DIFFUSERS, FACT_UNDROPPED, "models/transformers/transformer_flux.py: FluxAttention",
+     .around = "diffusers.models.transformers.transformer_*"},
     {TRANSFORMERS, FACT_UNDROPPED,
      "configuration_vit_mae.py: ViTMAEConfig; likewise aimv2, apertus, audio_spectrogram_transformer, bamba, "
      "bitnet, chameleon, clipseg, csm, d_fine, dbrx, deepseek_v2, diffllama, dinov3_vit, doge, dots1, "

@@ -268,8 +268,8 @@ spelled_anew(const struct dynamo *d, const struct group *g)
     return g->target;
 }
 
-/* Calls that a model in evaluation mode doesn't make, beside norms that take statistics of the batch: dropout, and
- * random numbers in a class or on a line that drops paths, blocks or connections. */
+/* Calls that a model in evaluation mode doesn't make, beside norms that take statistics of the batch: dropout, a power
+ * iteration's, and random numbers in a class or on a line that drops paths, blocks or connections. */
 bool
 spelled_in_training(const char *target, const char *args, const struct node *n)
 {
@@ -278,6 +278,7 @@ spelled_in_training(const char *target, const char *args, const struct node *n)
         bool random;
     } calls[] = {{"aten.native_dropout.default", ", True", false},
                  {"aten.dropout.default", ", True", false},
+                 {"aten.mv.default", "_u)", false}, /* _power_method in torch/nn/utils/parametrizations.py */
                  {"aten.rand.default", NULL, true},
                  {"aten.rand_like.default", NULL, true},
                  {"aten.bernoulli.default", NULL, true},

@@ -5,6 +5,13 @@
 #include <ctype.h>
 #include <string.h>
 
+/* Whether a line binds names, and is no further line of a call: "x = f(" has blanks where "x=f(y)," has none. */
+static bool
+begins_statement(const struct source *line)
+{
+    return line->nbindings && (line->whole || line->binding[0].value[-2] == ' ');
+}
+
 int
 tracer_line_end(struct tracer *t, int level, int i, int end)
 {
@@ -20,7 +27,7 @@ tracer_line_end(struct tracer *t, int level, int i, int end)
             break;
         if (!o || o->line == s->line)
             i = k;
-        else if (!t->stacks[k].borrowed && (s->src->whole || o->line < s->line || (o->src->nbindings && o->src->whole)))
+        else if (!t->stacks[k].borrowed && (s->src->whole || o->line < s->line || begins_statement(o->src)))
             break;
     }
     if (known)

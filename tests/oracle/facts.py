@@ -24,7 +24,7 @@ import steps
 OPTIONS = ["--loss", "cross-entropy", "--optimizer", "sgd"]
 KIND = {
     r"^(gpt_neo_attention|t5_dense|causal_loss|adapters_dora)": "casts",
-    r"_(ts-eval|sdpa)$|^(encoder|swin_attention|spectral|five_\w+|eva$)": "drops",
+    r"_(ts-eval|sdpa)$|^(encoder|swin_attention|spectral|five_\w+|eva$|diffusers_flux)": "drops",
 }  # which events are compared
 # files without buffers; a tensor that is no buffer, which records don't count
 UNCOUNTED = r"_(ts-eval|sdpa)$|^encoder|^(gptj|codegen)_attn$"
@@ -885,6 +885,13 @@ MODELS = {  # name: exporter, expression of self.op, inputs, result
         ROWS,
         "y",
     ),
+    "diffusers_flux": (
+        "dynamo",
+        "transformer_flux.FluxTransformerBlock(32, num_attention_heads=2, attention_head_dim=16)",
+        ROWS,
+        "y[0] + y[1]",
+        "x, x, x[:, 0]",
+    ),
     "diffusers_resnet": (
         "dynamo",
         "resnet.ResnetBlock2D(in_channels=32, temb_channels=None, groups=4, output_scale_factor=2.)",
@@ -940,6 +947,7 @@ from transformers.models.deepseek_v3 import modeling_deepseek_v3 as deepseek_v3
 from transformers.models.t5 import modeling_t5 as t5
 from torch import nn
 from diffusers.models import attention_processor, resnet, embeddings
+from diffusers.models.transformers import transformer_flux
 from zoo_base import *
 V, C = torchvision.models, torchvision.models.mobilenetv3.InvertedResidualConfig
 def without(module, path, instead=None):

@@ -2532,6 +2532,18 @@ class M(nn.Module):
         b = self.bce(fake, torch.zeros_like(fake))
         return (a + b) / 2
 """
+# parts that a function without lines makes contiguous
+PARTED = """
+def process(m, x):
+    a, b = m.fc(x).exp().split([3, 5], 1)
+    return torch.cat([m.one(a.contiguous()), m.two(b.contiguous())], 1)
+class M(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.fc, self.one, self.two = nn.Linear(64, 64), nn.Linear(64, 64), nn.Linear(64, 64)
+    def forward(self, x):
+        return process(self, x)
+"""
 # a module of Transformers that hands on all that its last layers made, of which its reader takes the last
 NECK = """
 class Fuse(nn.Module):
@@ -3087,6 +3099,7 @@ CASES = {  # name: (classes, entry, entry of the step where it is another, optio
             ("crossed", CROSSED, '{"x": torch.rand(b, 8, 64), "y": torch.rand(b, 20, 64)}', steps.PRECISIONS),
             ("same_mask", SAME_MASK, '{"x": torch.rand(b, 8, 64), "m": torch.rand(b, 8)}', steps.PRECISIONS),
             ("biased", BIASED, X, steps.PRECISIONS),
+            ("parted", PARTED, X, steps.PRECISIONS),
             ("dense", DENSE % "y = self.call_checkpoint_bottleneck(feats)", SMALL_IMAGE, ("fp32",)),
             ("dense_function", DENSE % DENSE_FUNCTION, SMALL_IMAGE, ("fp32",)),
         )
