@@ -203,29 +203,43 @@ binds_anew(struct arena *a, const struct program *p, int call)
     return anew;
 }
 
+/* A region whose lines no file has: its calls, and the path of the module whose forward it is in. */
+struct traced_region {
+    int first, end;
+    const char *path;
+};
+
+/* The next region behind that one. False: there is no more. */
+static bool
+next_region(const struct program *p, struct arena *a, struct traced_region *r)
+{
+    size_t common, len;
+    for (r->first = r->end; r->first < p->ncalls; r->first++)
+        if (python_region_around(p->calls[r->first].stack, &len)) {
+            r->end = region_ends(p, r->first, &common);
+            r->path = arena_strn(a, p->modules[p->calls[r->first].scope].path, common);
+            return true;
+        }
+    return false;
+}
+
 void
 tracer_hold_handed(const struct program *p, int *until)
 {
     struct arena *a = arena_new();
     const int *read = last_readers(p, a);
-    size_t common, len;
-    for (int i = 0, end; i < p->ncalls; i = end) {
-        end = i + 1;
-        if (!python_region_around(p->calls[i].stack, &len))
-            continue;
-        end = region_ends(p, i, &common);
-        for (int k = i; k < end; k++)
+    for (struct traced_region r = {0}; next_region(p, a, &r);)
+        for (int k = r.first; k < r.end; k++)
             for (int o = 0; o < p->calls[k].nouts; o++) {
                 const int slot = p->calls[k].outs[o], by = read[slot];
-                if (by < end || p->calls[by].no_grad || binds_anew(a, p, by))
+                if (by < r.end || p->calls[by].no_grad || binds_anew(a, p, by))
                     continue;
-                const char *path = arena_strn(a, p->modules[p->calls[i].scope].path, common);
+                const char *path = r.path;
                 while (*path && !path_within(p->modules[p->calls[by].scope].path, path)) /* it is handed on further */
                     path = path_last(path) > path ? arena_strn(a, path, (size_t)(path_last(path) - 1 - path)) : "";
-                const int last = function_end(p, path, end);
+                const int last = function_end(p, path, r.end);
                 until[slot] = until[slot] < last ? last : until[slot];
             }
-    }
     arena_free(a);
 }
 
@@ -233,17 +247,11 @@ tracer_hold_handed(const struct program *p, int *until)
 static void
 hold_drawn(const struct program *p, struct arena *a, int *until)
 {
-    size_t common, len;
-    for (int i = 0, end; i < p->ncalls; i = end) {
-        end = i + 1;
-        if (!python_region_around(p->calls[i].stack, &len))
-            continue;
-        end = region_ends(p, i, &common);
-        const char *path = arena_strn(a, p->modules[p->calls[i].scope].path, common);
-        const int last = function_end(p, path, end);
-        for (int k = i; k < end; k++) {
+    for (struct traced_region r = {0}; next_region(p, a, &r);) {
+        const int last = function_end(p, r.path, r.end);
+        for (int k = r.first; k < r.end; k++) {
             const struct call *c = &p->calls[k];
-            if (target_is(c->target, TARGET_DRAWS) && strcmp(p->modules[c->scope].path, path) == 0 &&
+            if (target_is(c->target, TARGET_DRAWS) && strcmp(p->modules[c->scope].path, r.path) == 0 &&
                 until[c->outs[0]] < last)
                 until[c->outs[0]] = last;
         }
