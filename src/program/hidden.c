@@ -713,6 +713,7 @@ tracer_hold_states(struct tracer *t, int *until, const char **by)
                 continue;
             tracer_read_lines(t);
             const char *name = s->src->nbindings ? arena_str(p->arena, s->src->binding[0].name) : NULL;
+            t->slot = p->calls[end].outs[0];
             const int last = name     ? tracer_local_end(t, end, level, name)
                              : region ? returns
                                       : tracer_line_end(t, level, end, returns);
