@@ -513,9 +513,8 @@ static int
 padded_before(const struct program *p, int slot, int rank, const int64_t *wide)
 {
     for (const struct call *c = p->calls; c < p->calls + p->ncalls; c++)
-        if ((target_named(c->target, "pad") || target_named(c->target, "constant_pad_nd")) &&
-            c->args[0].kind == ARG_SLOT && c->args[0].i == slot && c->rank == rank && c->size &&
-            memcmp(c->size, wide, sizeof(*wide) * (size_t)rank) == 0)
+        if (target_is(c->target, TARGET_PADS) && c->args[0].kind == ARG_SLOT && c->args[0].i == slot &&
+            c->rank == rank && c->size && memcmp(c->size, wide, sizeof(*wide) * (size_t)rank) == 0)
             return c->outs[0];
     return -1;
 }

@@ -504,18 +504,6 @@ given_to_another(struct dynamo *d, const struct group *g, const struct param *q,
     return given;
 }
 
-/* Operators that make more than they read: what was computed from a parameter has another size than it. */
-static const char *const growing[] = {"pad", "constant_pad_nd"};
-
-static bool
-grew(const char *name)
-{
-    bool more = false;
-    for (int i = 0; i < COUNT(growing) && name; i++)
-        more |= spelled_as(name, growing[i]);
-    return more;
-}
-
 /* A constant that the exporter computed from a parameter: the parameter is known by its name only. */
 static int
 lost_computed(struct dynamo *d, const struct group *g, const char *stem, int tensor)
@@ -538,7 +526,7 @@ lost_computed(struct dynamo *d, const struct group *g, const char *stem, int ten
     doubt_folded(d, g, q);
     int skip = looked_up ? rank - 2 : 0;
     bool sliced = spelled(stem, MAY_SLICE), viewed = target_is(stem, TARGET_KEEPS);
-    if (grew(target_bare(stem)) || grew(l->g->t[tensor].name))
+    if (target_is(stem, TARGET_PADS) || target_is(spelled_stem(l->a, l->g->t[tensor].name), TARGET_PADS))
         graph_doubt(l->g, q->name, "parameter", "an export with optimize=False has it",
                     "the exporter folded it into %s, which is larger than it", l->g->t[tensor].name);
     program_assume(l->p, ALTERNATIVE_NONE, "%s, which the exporter folded into a constant, has that constant's size",

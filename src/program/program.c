@@ -50,6 +50,8 @@ static const struct {
     {"bmm", TARGET_MULTIPLIES},
     {"linear", TARGET_PROJECTS},
     {"softmax", TARGET_WEIGHS},
+    {"pad", TARGET_PADS},
+    {"constant_pad_nd", TARGET_PADS},
     {"rand", TARGET_DRAWS},
     {"rand_like", TARGET_DRAWS},
     {"randn", TARGET_DRAWS},

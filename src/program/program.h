@@ -104,8 +104,9 @@ enum target_trait {
     TARGET_EXCEEDS = 8192,    /* compares, as a window's end */
     TARGET_WEIGHS = 16384,    /* a softmax */
     TARGET_DROPS = 32768,     /* out */
+    TARGET_COMPLEX = 65536,   /* makes complex numbers, which files have as pairs */
     TARGET_DRAWS = 131072,    /* random numbers, into a tensor of its own */
-    TARGET_COMPLEX = 65536    /* makes complex numbers, which files have as pairs */
+    TARGET_PADS = 262144      /* so that it makes more than it reads */
 };
 bool target_is(const char *target, enum target_trait t);
 bool target_named(const char *target, const char *stem); /* "aten.add.Tensor" is "add" */
