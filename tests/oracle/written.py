@@ -2506,7 +2506,6 @@ class M(nn.Module):
             x = self.block(x)[..., 16:]
         return self.fc(x)
 """
-# what a line made contiguous, seen twice: by the next line and by the function that this calls
 # losses of several outputs of which the exporter merges what they make of one target, and of labels that it folds
 DEEP = """
 class M(nn.Module):
@@ -2589,6 +2588,7 @@ class M(nn.Module):
         hidden_state = hidden_states[-1]
         return (self.head(hidden_state) > 0).float().mean() * hidden_state
 """
+# what a line made contiguous, seen twice: by the next line and by the function that this calls
 SHIFTED = """
 def token_loss(logits, labels, n):
     logits = logits.view(-1, n)
