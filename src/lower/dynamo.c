@@ -270,6 +270,9 @@ lower_dynamo(struct lowering *l)
     casts_made(l);
     casts_hidden(l);
     params_ask(l);
-    for (struct module *m = l->p->modules; m < l->p->modules + l->p->nmodules; m++)
-        m->returns_weights = m->type && fact_next(l, NULL, 1u << FACT_WEIGHTS, &(struct place){.around = {m->type}});
+    const unsigned weights = 1u << FACT_WEIGHTS | 1u << FACT_WEIGHTS_WITHHELD;
+    for (struct module *m = l->p->modules; m < l->p->modules + l->p->nmodules; m++) {
+        const struct fact *f = m->type ? fact_next(l, NULL, weights, &(struct place){.around = {m->type}}) : NULL;
+        m->weights = !f ? WEIGHTS_UNKNOWN : f->kind == FACT_WEIGHTS ? WEIGHTS_RETURNED : WEIGHTS_WITHHELD;
+    }
 }

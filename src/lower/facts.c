@@ -227,6 +227,10 @@ const struct fact fact_table[] = {
      .op = "cross_entropy_loss.default"},
     {TRANSFORMERS, FACT_INPUT_TO_WEIGHT, "modeling_t5.py: T5DenseActDense", .around = "*T5Dense*", .path = "*.wo",
      .op = "linear.default"},
+    {DIFFUSERS, FACT_INPUT_TO_FLOAT, "models/normalization.py: FP32LayerNorm", "layer_norm",
+     .around = "*.FP32LayerNorm", .op = "layer_norm.default"},
+    {DIFFUSERS, FACT_RESULT_TO_INPUT, "models/normalization.py: FP32LayerNorm", .around = "*.FP32LayerNorm",
+     .op = "layer_norm.default"},
     {TRANSFORMERS, FACT_RESULT_TO_INPUT, "modeling_olmo.py: OlmoLayerNorm", .around = "*OlmoLayerNorm",
      .op = "layer_norm.default"},
     {TRANSFORMERS, FACT_RESULT_TO_VALUE, "modeling_gpt2.py: eager_attention_forward", .around = "*GPT2Attention",
@@ -332,6 +336,29 @@ const struct fact fact_table[] = {
                "*.MegatronBertSelfAttention|*.RemBertSelfAttention|*.RobertaSelfAttention|"
                "*.RobertaPreLayerNormSelfAttention|*.RoCBertSelfAttention|*.RoFormerSelfAttention|"
                "*.XLMRobertaSelfAttention|*.XLMRobertaXLSelfAttention|*.XmodSelfAttention"},
+    {TRANSFORMERS, FACT_WEIGHTS_WITHHELD,
+     "modeling_timesformer.py: TimesformerSelfAttention; likewise canine, clap, cpmant, dab_detr, data2vec, "
+     "deberta, deberta_v2, dinat, donut, fastspeech2_conformer, flaubert, flava, fsmt, funnel, glpn, "
+     "grounding_dino, hiera, ibert, led, longt5, luke, lxmert, mask2former, maskformer, mm_grounding_dino, mpnet, "
+     "mvp, nystromformer, omdet_turbo, oneformer, prophetnet, pvt, pvt_v2, seggpt, speecht5, squeezebert, "
+     "superglue, swin2sr, swinv2, table_transformer, tapas, trocr, tvp, visual_bert, vitdet, vits, xlm, zoedepth",
+     .around = "*.CanineSelfAttention|*.ClapAudioSelfAttention|*.CpmAntAttention|*.DabDetrAttention|"
+               "transformers.models.dab_detr.*.DetrAttention|*.Data2VecVisionSelfAttention|"
+               "transformers.models.deberta.*.DisentangledSelfAttention|"
+               "transformers.models.deberta_v2.*.DisentangledSelfAttention|"
+               "transformers.models.dinat.*.NeighborhoodAttention|*.DonutSwinSelfAttention|"
+               "*.FastSpeech2ConformerAttention|transformers.models.flaubert.*.MultiHeadAttention|"
+               "*.FlavaSelfAttention|transformers.models.fsmt.*.Attention|*.FunnelRelMultiheadAttention|"
+               "*.GLPNEfficientSelfAttention|*.GroundingDinoMultiheadAttention|*.HieraMaskUnitAttention|"
+               "*.IBertSelfAttention|*.LEDDecoderAttention|*.LongT5LocalAttention|*.LongT5TransientGlobalAttention|"
+               "*.LukeSelfAttention|*.LxmertAttention|*.Mask2FormerAttention|*.MaskFormerSwinSelfAttention|"
+               "*.MMGroundingDinoMultiheadAttention|*.MPNetSelfAttention|*.MvpAttention|"
+               "*.NystromformerSelfAttention|*.OmDetTurboMultiheadAttention|*.OneFormerAttention|"
+               "*.ProphetNetAttention|*.PvtEfficientSelfAttention|*.PvtV2SelfAttention|*.SegGptAttention|"
+               "*.SpeechT5Attention|*.SqueezeBertSelfAttention|*.SuperGlueSelfAttention|*.Swin2SRSelfAttention|"
+               "*.Swinv2SelfAttention|*.TableTransformerAttention|*.TapasSelfAttention|*.TimesformerSelfAttention|"
+               "*.TrOCRAttention|*.TvpAttention|*.VisualBertSelfAttention|*.VitDetAttention|*.VitsAttention|"
+               "transformers.models.xlm.*.MultiHeadAttention|*.ZoeDepthMultiheadAttention"},
 
     /* In place or not, by the class around an activation's; then by the names of modules. The first that matches
      * counts. */
@@ -631,6 +658,7 @@ static const struct {
     [FACT_TRAINED] = {"a parameter", ALTERNATIVE_FACT_PARAMETERS, "the tensor is a parameter"},
     [FACT_UNDROPPED] = {"no dropout by default", ALTERNATIVE_FACT_DROPOUT},
     [FACT_WEIGHTS] = {"returns attention's weights", ALTERNATIVE_FACT_OPERATORS},
+    [FACT_WEIGHTS_WITHHELD] = {"returns attention's weights only when asked", ALTERNATIVE_FACT_OPERATORS},
 };
 
 /* Lines that contradict a fact: a whole statement like that, and like none of the others. */

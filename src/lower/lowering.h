@@ -176,6 +176,7 @@ enum fact_kind {
     FACT_TRAINED,          /* a parameter */
     FACT_UNDROPPED,
     FACT_WEIGHTS, /* of attention are returned */
+    FACT_WEIGHTS_WITHHELD,
     FACT_COUNT
 };
 

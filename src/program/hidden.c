@@ -366,7 +366,7 @@ python_attends(const struct program *p)
     const int *maker = program_makers(p, a);
     bool any = false, stacks = false;
     for (int i = 0; i < p->ncalls; i++) {
-        any |= !p->modules[p->calls[i].scope].returns_weights && attends(a, p, of, maker, i) >= 0;
+        any |= p->modules[p->calls[i].scope].weights == WEIGHTS_UNKNOWN && attends(a, p, of, maker, i) >= 0;
         stacks |= p->calls[i].stack != NULL;
     }
     const bool *dropped = stacks ? NULL : tracer_weights_dropped(p, a);
@@ -454,7 +454,7 @@ tracer_hold_returned(struct tracer *t, int *until)
     const struct param **of = program_params(t->p, t->a);
     for (int i = 0; i < t->p->ncalls; i++) {
         const struct call *c = &t->p->calls[i];
-        const int weights = c->stack && t->p->modules[c->scope].returns_weights ? multiplied(of, c) : -1,
+        const int weights = c->stack && t->p->modules[c->scope].weights == WEIGHTS_RETURNED ? multiplied(of, c) : -1,
                   end = weights >= 0 && softmaxed(t->p, t->maker, weights) ? returned_until(t, i) : -1;
         if (end >= 0 && until[weights] < end)
             until[weights] = end;
@@ -467,8 +467,7 @@ tracer_hold_weights(struct tracer *t, int *until)
     const struct param **of = program_params(t->p, t->a);
     for (int i = 0; i < t->p->ncalls; i++) {
         const struct stack *s = &t->stacks[i];
-        const int weights =
-            t->p->modules[t->p->calls[i].scope].returns_weights ? -1 : attends(t->a, t->p, of, t->maker, i);
+        const int weights = t->p->modules[t->p->calls[i].scope].weights ? -1 : attends(t->a, t->p, of, t->maker, i);
         if (weights < 0)
             continue;
         const bool library = strstr(python_inner(t->p->calls[i].stack), "site-packages/");

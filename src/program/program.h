@@ -146,10 +146,13 @@ param_is_state(const struct param *q)
     return q->kind == PARAM_BUFFER || q->kind == PARAM_CONSTANT;
 }
 
+/* Whether a module returns the weights of its attention; withheld: only when it is asked to. */
+enum weights { WEIGHTS_UNKNOWN, WEIGHTS_RETURNED, WEIGHTS_WITHHELD };
+
 struct module {
     const char *path, *type; /* type NULL unknown */
     int parent;              /* -1 for the model itself */
-    bool returns_weights;    /* of attention */
+    enum weights weights;
 };
 
 /* Calls of a module under torch.utils.checkpoint. */

@@ -493,6 +493,12 @@ MODELS = {  # name: exporter, expression of self.op, inputs, result
         )
     },
     "bert_weights": ("dynamo", "Eager(bert.BertLayer, transformers.BertConfig)", ROWS, "y"),
+    "visual_bert_weights": (
+        "dynamo",
+        "Eager(visual_bert.VisualBertLayer, transformers.VisualBertConfig)",
+        ROWS,
+        "y",
+    ),
     "wav2vec2_weights": ("dynamo", "Eager(wav2vec2.Wav2Vec2EncoderLayer, transformers.Wav2Vec2Config)", ROWS, "y"),
     "adapters_norm": (
         "dynamo",
@@ -572,6 +578,7 @@ MODELS = {  # name: exporter, expression of self.op, inputs, result
         "y[0]",
         "x, encoder_hidden_states=x",
     ),
+    "fp32_norm": ("dynamo", "diffusers.models.normalization.FP32LayerNorm(32)", ROWS, "y"),
     "bloom_mlp": ("dynamo", "bloom.BloomMLP(transformers.BloomConfig(hidden_size=32))", ROWS, "y", "x, x"),
     "codegen_mlp": ("dynamo", "codegen.CodeGenMLP(64, transformers.CodeGenConfig(n_embd=32))", ROWS, "y"),
     "gptj_mlp": ("dynamo", "gptj.GPTJMLP(64, transformers.GPTJConfig(n_embd=32))", ROWS, "y"),
@@ -919,6 +926,7 @@ from transformers.models.data2vec import modeling_data2vec_audio as data2vecaudi
 from transformers.models.hubert import modeling_hubert as hubert
 from transformers.models.unispeech import modeling_unispeech as unispeech
 from transformers.models.upernet import modeling_upernet as upernet
+from transformers.models.visual_bert import modeling_visual_bert as visual_bert
 from transformers.models.wav2vec2 import modeling_wav2vec2 as wav2vec2
 from transformers.models.wavlm import modeling_wavlm as wavlm
 from transformers.models.bloom import modeling_bloom as bloom
