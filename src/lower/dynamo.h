@@ -372,6 +372,9 @@ struct param *params_called(const struct dynamo *d, const char *name);
 enum { MOST_FOLDED = 8192 };
 /* A size, where it has none yet. */
 void params_sized(struct lowering *l, struct param *q, int rank, const int64_t *size);
+/* Sizes of the constant that a call reads, where the file has what the call's first node made of it. */
+void params_size_folded(struct dynamo *d, const struct aten *op, const struct arg *args, int nargs, int rank,
+                        const int64_t *size);
 /* Sizes of the parameters that a call reads. */
 void params_size(struct dynamo *d, const struct group *g, const struct aten *op, const struct arg *args, int nargs,
                  int rank, const int64_t *size);
@@ -451,7 +454,8 @@ void left_out(struct dynamo *d, const struct group *g, const char *name);
 /* The last call, which reads that slot, is of a line of its own, which calls it by that name; seen: or stays where it
  * is, where no line does. */
 void left_put_on_line(struct dynamo *d, const struct group *g, int slot, const char *stem, bool seen);
-/* The node that makes tensor t, an interior value of another group of the same operator; -1. */
+/* The node that makes tensor t, an interior value of another group of the same operator, or the sizes for one that runs
+ * like it, as ones_like does like zeros_like; -1. */
 int left_inside(const struct dynamo *d, const struct group *g, int t);
 /* The parameter that the file merged with this one: unread, of the same name in the group's module, in one of the same
  * name beside a module around that, of a vector in one beside this one's, or another of the same module; spread: what

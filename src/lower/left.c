@@ -9,7 +9,11 @@ int
 left_inside(const struct dynamo *d, const struct group *g, int t)
 {
     int from = t < 0 || d->l->slot_of[t] >= 0 ? -1 : d->l->g->t[t].producer, at = from < 0 ? -1 : d->group_of[from];
-    return at >= 0 && at != d->group_of[g->last] && strcmp(d->groups[at].target, g->target) == 0 ? from : -1;
+    if (at < 0 || at == d->group_of[g->last])
+        return -1;
+    const struct aten *op = aten_find(g->target), *other = aten_find(d->groups[at].target);
+    const bool sizes = op && other && op->run == other->run && !dtypes[d->l->g->t[t].dtype].is_float;
+    return sizes || strcmp(d->groups[at].target, g->target) == 0 ? from : -1;
 }
 
 void
@@ -119,6 +123,15 @@ reads_unbound(const struct dynamo *d, const struct group *g, const char *made, c
     return name && !python_binds(a, read, name) && !python_binds(a, made, name);
 }
 
+/* Whether the group's line calls a loss function of a library that begins with a cast. */
+static bool
+begins_with_cast(const struct dynamo *d, const struct group *g, const char *line)
+{
+    const struct place at = fact_place(d->l, g->path ? g->path : "", "cross_entropy_loss.default");
+    const struct fact *f = fact_next(d->l, NULL, 1u << FACT_INPUT_TO_FLOAT, &at);
+    return f && python_calls(line, f->arg);
+}
+
 /* The stack of the line that makes a call's operand, where the call ran on it: "1 / x" is x.reciprocal() * 1,
  * __rtruediv__ in torch/_tensor.py; that line writes it, "y = (x + h) / 1.0"; or neither does, "x = x / 1.0" in
  * between, which binds as that line does. NULL: on its reader's. */
@@ -140,7 +153,9 @@ makers_line(const struct dynamo *d, const struct group *g, const struct call *ma
         return made; /* "y += f(x)" of 0: the reader is the next one, in a loop's next round or on such a line */
     if (sum || python_writes(read, lost->target) || strcmp(maker->target, lost->target) == 0)
         return NULL;
-    bool hides = !clones_is_leaf(g->type) && !python_writes(read, g->target); /* a function, which may begin with it */
+    bool hides = !clones_is_leaf(g->type) &&
+                 !python_writes(read, g->target) && /* a function, which may begin with it */
+                 !begins_with_cast(d, g, read);
     if (hides && one)
         return NULL;
     bool shows = clones_is_leaf(type) || python_writes(line, maker->target);

@@ -286,23 +286,38 @@ folded_columns(struct dynamo *d, const struct group *g, const struct arg *args, 
     return setup_instead(d->l->s, ALTERNATIVE_FOLDED) ? MOST_FOLDED / rows : 2; /* coordinates in an image */
 }
 
-/* What repeat_interleave reads along one dimension: its result, so much shorter there. The node reads what was folded
- * of it, which is repeated already. False where that is not known. */
-static bool
-sized_by_repeats(struct lowering *l, struct param *q, const struct aten *op, const struct arg *args, int nargs,
-                 int rank, const int64_t *size)
+/* The sizes of what repeat_interleave reads along one dimension: its result, so much shorter there. The node reads what
+ * was folded of it, which is repeated already. NULL where that is not known. */
+static int64_t *
+sizes_unrepeated(struct arena *a, const struct aten *op, const struct arg *args, int nargs, int rank,
+                 const int64_t *size)
 {
     const int at = op ? aten_arg(op, "repeats") : -1, along = at < 0 ? -1 : aten_arg(op, "dim");
     if (at < 0 || at >= nargs || along < 0 || along >= nargs || args[at].kind != ARG_INT || args[at].i < 1 ||
         args[along].kind != ARG_INT || rank < 1)
-        return false;
+        return NULL;
     const int64_t dim = args[along].i + (args[along].i < 0 ? rank : 0);
     if (dim < 0 || dim >= rank || size[dim] < 0 || size[dim] % args[at].i)
-        return false;
-    int64_t *own = arena_dup(l->a, size, sizeof(*size) * (size_t)rank);
+        return NULL;
+    int64_t *own = arena_dup(a, size, sizeof(*size) * (size_t)rank);
     own[dim] /= args[at].i;
-    params_sized(l, q, rank, own);
-    return true;
+    return own;
+}
+
+void
+params_size_folded(struct dynamo *d, const struct aten *op, const struct arg *args, int nargs, int rank,
+                   const int64_t *size)
+{
+    struct program *p = d->l->p;
+    const struct call *maker = nargs && args[0].kind == ARG_SLOT ? group_maker(p, (int)args[0].i) : NULL;
+    int64_t *own = maker && target_is(maker->target, TARGET_FOLDED)
+                       ? sizes_unrepeated(d->l->a, op, args, nargs, rank, size)
+                       : NULL;
+    if (own) {
+        struct call *c = &p->calls[maker - p->calls];
+        c->rank = rank;
+        c->size = own;
+    }
 }
 
 void
@@ -361,8 +376,11 @@ params_size(struct dynamo *d, const struct group *g, const struct aten *op, cons
                 params_sized(l, q, 1, &size[1]);
             continue;
         }
-        if (sized_by_repeats(l, q, op, args, nargs, rank, size))
+        const int64_t *read = sizes_unrepeated(l->a, op, args, nargs, rank, size);
+        if (read) {
+            params_sized(l, q, rank, read);
             continue;
+        }
         bool index = op && i == aten_arg(op, "index");
         sized_as_read(d, g, args, nargs, q, index, !index);
         int indices = op ? aten_arg(op, "indices") : -1;

@@ -1390,6 +1390,7 @@ recorded_call(struct dynamo *d, struct group *g)
                 put_in_order(d, g, all, end, k, before);
         }
     }
+    params_size_folded(d, op, args, n, rank, size);
     const char *alone = n > 1 && args[0].kind == ARG_INT ? spelled_alone(target) : NULL;
     if (alone) { /* what its type is of is lost */
         target = alone;
