@@ -187,10 +187,17 @@ may_cast(const char *line)
 static unsigned
 says(const char *stack)
 {
-    static const char *const words[] = {"checkpoint", ".apply(", "File \"<eval_with_key>", "detach", "float"};
+    static const struct {
+        const char *text;
+        unsigned bit;
+    } words[] = {
+        {"checkpoint", SAYS_CHECKPOINT}, {"functions[j](", SAYS_CHECKPOINT}, // in checkpoint_sequential()
+        {".apply(", SAYS_APPLY},         {"File \"<eval_with_key>", SAYS_EVAL},
+        {"detach", SAYS_DETACH},         {"float", SAYS_FLOAT},
+    };
     unsigned bits = 0;
     for (int i = 0; i < COUNT(words) && stack; i++)
-        bits |= (unsigned)(strstr(stack, words[i]) != NULL) << i;
+        bits |= strstr(stack, words[i].text) ? words[i].bit : 0;
     return stack && python_keeps(stack) ? bits | SAYS_KEEPS : bits;
 }
 

@@ -4,27 +4,33 @@
  * torch.no_grad, torch.autocast and torch.autograd.Function leave their operators so, but not which of them it was. A
  * region is under torch.no_grad where no parameter would be left without a gradient by it, nor one of the parts that a
  * tensor was split into, as queries are, and the step is measured with gradients, too; where one would, the region is
- * under something else, and in doubt. Source: torch/_export/passes/replace_with_hop_pass_util.py.
+ * under something else, and in doubt; or it is a checkpoint's, where everything behind it is a region, too. Source:
+ * torch/_export/passes/replace_with_hop_pass_util.py; CheckpointFunction in torch/utils/checkpoint.py.
  */
 #include "lower/dynamo.h"
 #include "torch/torch.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 struct regions {
     struct arena *own;
     const struct program *p;
-    int *of;      /* per call: the region that it is of; -1 none */
-    bool *trains; /* per region: it has gradients */
-    bool *widens; /* and it casts what it reads, as outside of torch.autocast in it */
+    struct names *codes;     /* the regions, by their code */
+    int *of;                 /* per call: the region that it is of; -1 none */
+    int *number;             /* per region: of its graph, in the order in which graphs were made */
+    bool *trains;            /* it has gradients */
+    bool *widens;            /* and it casts what it reads, as outside of torch.autocast in it */
+    bool *known, *reentrant; /* it is a reentrant checkpoint's if it has gradients, or nothing's; and which */
     int n;
 };
 
 static void
 find_regions(struct regions *r)
 {
-    struct names *codes = names_new(r->own);
+    r->codes = names_new(r->own);
     r->of = NEWN(r->own, int, r->p->ncalls + 1);
+    int cap = 0;
     for (int i = 0; i < r->p->ncalls; i++) {
         size_t len;
         const char *code = python_region(r->p->calls[i].stack, &len);
@@ -32,11 +38,223 @@ find_regions(struct regions *r)
         if (!code)
             continue;
         code = arena_strn(r->own, code, len);
-        if ((r->of[i] = names_find(codes, code)) < 0)
-            names_put(codes, code, r->of[i] = r->n++);
+        if ((r->of[i] = names_find(r->codes, code)) < 0) {
+            const char *number = strrchr(code, '.');
+            *PUSH(r->own, r->number, r->n, cap) = number ? atoi(number + 1) : 0;
+            names_put(r->codes, code, r->of[i] = r->n - 1);
+        }
     }
     r->trains = NEWN(r->own, bool, r->n + 1);
     r->widens = NEWN(r->own, bool, r->n + 1);
+    r->known = NEWN(r->own, bool, r->n + 1);
+    r->reentrant = NEWN(r->own, bool, r->n + 1);
+}
+
+/* The region that a call is of; -1 none. */
+static int
+region_of(const struct regions *r, int i)
+{
+    size_t len;
+    const char *code = python_region(r->p->calls[i].stack, &len);
+    return code ? names_find(r->codes, arena_strn(r->own, code, len)) : -1;
+}
+
+/* Whether a call reads a parameter that is trained. */
+static bool
+reads_trained(const struct program *p, const struct call *c)
+{
+    int slot;
+    bool trained = false;
+    for (struct call_reads reads = {c}; (slot = next_read(&reads)) >= 0;) {
+        const struct param *q = program_param(p, slot);
+        trained |= q && q->kind == PARAM_TRAINED;
+    }
+    return trained;
+}
+
+/* The regions under torch.utils.checkpoint, if they have gradients. What enters torch.no_grad or leaves it begins a
+ * region, but for what has gradients again; a reentrant checkpoint enters it in a function where they are switched off
+ * already, so that what is behind it is a region, too, up to the model's end or to that of a torch.no_grad: of the
+ * graphs every second one is a checkpoint's. */
+static void
+find_reentrant(struct program *p, struct regions *r)
+{
+    for (int i = 0, end; i < p->ncalls; i = end) {
+        const int first = r->of[i];
+        int last = first;
+        bool behind = false, trained = first >= 0 && reads_trained(p, &p->calls[i]);
+        for (end = i + 1; first >= 0 && end < p->ncalls && (r->of[end] >= 0 || !p->calls[end].stack); end++)
+            if (r->of[end] >= 0) {
+                last = r->of[end];
+                const bool function = (r->number[last] - r->number[first]) % 2 == 0;
+                behind |= !function;
+                trained |= function && reads_trained(p, &p->calls[end]);
+            }
+        for (int k = i; k < end && behind && trained; k++) {
+            const int of = r->of[k];
+            if (of < 0)
+                continue;
+            const bool function = (r->number[of] - r->number[first]) % 2 == 0;
+            r->known[of] = true;
+            r->reentrant[of] = function && (of != last || end == p->ncalls);
+            r->trains[of] = !function;
+            p->calls[k].no_grad |= function && !r->reentrant[of];
+        }
+    }
+}
+
+/* The layer of a list that module m is, or is in; -1 none. */
+static int
+layer_around(const struct program *p, int m)
+{
+    for (; m > 0; m = p->modules[m].parent) {
+        const char *name = path_last(p->modules[m].path);
+        if (*name && !name[strspn(name, "0123456789")])
+            return m;
+    }
+    return -1;
+}
+
+/* The module around all parameters that a region reads; the model where it reads none. */
+static int
+module_read(const struct program *p, int first, int end)
+{
+    int module = -1, slot;
+    for (int i = first; i < end; i++)
+        for (struct call_reads reads = {&p->calls[i]}; (slot = next_read(&reads)) >= 0;) {
+            const struct param *q = program_param(p, slot);
+            if (!q || param_is_state(q))
+                continue;
+            module = module < 0 ? q->module : module;
+            while (module > 0 && !path_within(p->modules[q->module].path, p->modules[module].path))
+                module = p->modules[module].parent;
+        }
+    return module < 0 ? 0 : module;
+}
+
+/* The tensor that a hook makes require a gradient, as enable_input_require_grads() of Transformers does for a frozen
+ * model: what the embedding makes of which a region reads, or what that reads first. -1 none. */
+static int
+hooked_input(const struct program *p, const int *maker, int first)
+{
+    int slot = -1, k = 0, of;
+    for (struct call_reads reads = {&p->calls[first]}; slot < 0 && (of = next_read(&reads)) >= 0;)
+        slot = maker[of] >= 0 ? of : -1;
+    for (int at = slot; at >= 0 && maker[at] >= 0 && k <= p->ncalls; k++) {
+        const struct call *c = &p->calls[maker[at]];
+        if (spelled(target_bare(c->target), LOOKS_UP))
+            return c->outs[0];
+        at = c->nargs && c->args[0].kind == ARG_SLOT ? (int)c->args[0].i : -1;
+    }
+    return slot;
+}
+
+/* A reentrant checkpoint has gradients if one of its inputs does: where parameters alone would, a hook sees to it. */
+static void
+ask_inputs(struct lowering *l, const struct regions *r)
+{
+    struct program *p = l->p;
+    bool *grows = lower_trained(p, r->own);
+    const int *maker = program_makers(p, r->own);
+    int asked = -1;
+    for (int i = 0, end, slot; i < p->ncalls && asked < 0; i = end) {
+        const int of = region_of(r, i);
+        bool trained = false, input = false;
+        for (end = i; end < p->ncalls && (end == i || (of >= 0 && region_of(r, end) == of)); end++) {
+            trained |= reads_trained(p, &p->calls[end]);
+            for (struct call_reads reads = {&p->calls[end]}; (slot = next_read(&reads)) >= 0;)
+                input |= grows[slot] && maker[slot] < i && !program_param(p, slot);
+            lower_grows(&p->calls[end], grows);
+        }
+        if (of >= 0 && r->reentrant[of] && r->trains[of] && trained && !input)
+            asked = hooked_input(p, maker, i);
+    }
+    if (asked < 0)
+        return;
+    const int at = maker[asked];
+    struct call *c = lower_call_at(l, at + 1, at, "aten.requires_grad_.default", 1);
+    const int slot = c->outs[0];
+    c->outs[0] = asked;
+    p->calls[at].outs[0] = slot;
+    c->args[0] = (struct arg){.kind = ARG_SLOT, .i = slot};
+    c->op = aten_find(c->target);
+}
+
+static bool
+reads_within(const struct program *p, const struct region *r, int slot)
+{
+    bool reads = false;
+    int of;
+    for (int i = r->first; i < r->end && !reads; i++)
+        for (struct call_reads own = {&p->calls[i]}; (of = next_read(&own)) >= 0;)
+            reads |= of == slot;
+    return reads;
+}
+
+/* Whether two regions are one, in which something ran under torch.no_grad: they read parameters of one layer of a list,
+ * and the second several tensors that the first made, or one and what the first reads of others. */
+static bool
+one_checkpoint(const struct program *p, const bool *grows, const struct region *a, const struct region *b)
+{
+    const int layer = layer_around(p, module_read(p, a->first, a->end));
+    if (layer < 0 || layer_around(p, module_read(p, b->first, b->end)) != layer)
+        return false;
+    int made = 0, slot;
+    bool read = false;
+    for (int i = a->first; i < b->first; i++) {
+        const struct call *c = &p->calls[i];
+        if (i >= a->end && grows[c->outs[0]])
+            return false;
+        for (int k = 0; k < c->nouts && i < a->end; k++)
+            made += reads_within(p, b, c->outs[k]);
+        for (struct call_reads own = {c}; !read && i < a->end && (slot = next_read(&own)) >= 0;) {
+            const struct call *m = group_maker(p, slot);
+            read = grows[slot] && m && m < p->calls + a->first && reads_within(p, b, slot);
+        }
+    }
+    return made > 1 || (made && read);
+}
+
+/* The program has these under checkpoint. */
+static void
+checkpoint_regions(struct lowering *l, const struct regions *r)
+{
+    struct program *p = l->p;
+    struct region *regions = NULL;
+    int n = 0, cap = 0;
+    ask_inputs(l, r);
+    bool *grows = lower_trained(p, r->own);
+    for (int i = 0; i < p->ncalls; i++)
+        lower_grows(&p->calls[i], grows);
+    for (int i = 0, end; i < p->ncalls; i = end) {
+        const int of = region_of(r, i);
+        for (end = i + 1; end < p->ncalls && (region_of(r, end) == of || !p->calls[end].stack);)
+            end++;
+        while (end > i + 1 && region_of(r, end - 1) != of)
+            end--;
+        if (of < 0 || !r->reentrant[of] || !r->trains[of])
+            continue;
+        struct region next = {.first = i, .end = end, .reentrant = true};
+        if (n && one_checkpoint(p, grows, &regions[n - 1], &next)) {
+            for (int k = regions[n - 1].end; k < i; k++)
+                p->calls[k].no_grad = true;
+            regions[n - 1].end = end;
+            continue;
+        }
+        *PUSH(l->a, regions, n, cap) = next;
+    }
+    for (int i = 0; i < n; i++) {
+        const int module = module_read(p, regions[i].first, regions[i].end);
+        regions[i].module = p->modules[module].path;
+        for (int k = regions[i].first; k < regions[i].end && module; k++)
+            p->calls[k].scope = module;
+    }
+    if (n)
+        program_assume(p, ALTERNATIVE_NONE,
+                       "the exporter left graphs of %d checkpoints with use_reentrant=True, the first one around %s", n,
+                       *regions[0].module ? regions[0].module : "calls of the model's own");
+    p->regions = regions;
+    p->nregions = n;
 }
 
 void
@@ -318,6 +536,7 @@ regions_weigh(struct lowering *l)
     struct regions r = {.own = arena_new(), .p = l->p};
     const struct names *functions = functions_of(l, r.own);
     find_regions(&r);
+    find_reentrant(l->p, &r);
     if (r.n)
         switch_off(l, &r);
     bool *grows = lower_trained(l->p, r.own);
@@ -330,7 +549,8 @@ regions_weigh(struct lowering *l)
         const char *why = function
                               ? "it runs in an autograd.Function, and the file does not say what that keeps for its "
                                 "backward"
-                          : reads && r.of[i] >= 0 && r.trains[r.of[i]] && (!r.widens[r.of[i]] || runs_layer(l, &r, i))
+                          : reads && r.of[i] >= 0 && r.trains[r.of[i]] && !r.known[r.of[i]] &&
+                                  (!r.widens[r.of[i]] || runs_layer(l, &r, i))
                               ? "it runs under torch.no_grad, torch.autocast or in an autograd.Function, such as "
                                 "torch.utils.checkpoint with use_reentrant=True, and the file does not say under "
                                 "which: use_reentrant=False leaves its line"
@@ -341,5 +561,7 @@ regions_weigh(struct lowering *l)
         }
     }
     widen(l, &r);
+    if (!l->s->recompute)
+        checkpoint_regions(l, &r);
     arena_free(r.own);
 }

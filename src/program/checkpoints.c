@@ -18,6 +18,10 @@ static const struct wrapper {
     {"checkpoint", WRAPS_ONE, false, "torch/utils/checkpoint.py"},
     {"checkpoint_sequential", WRAPS_SEGMENTS, false, "torch/utils/checkpoint.py"},
     {"checkpoint_seq", WRAPS_EACH, false, "timm/models/_manipulate.py"},
+    /* their own lines, where another function than a forward() calls them, whose line no file has */
+    {"input = functions[j]", WRAPS_SEGMENTS, false,
+     "run_function of checkpoint_sequential in torch/utils/checkpoint.py"},
+    {"_x = functions[j]", WRAPS_EACH, false, "run_function of checkpoint_seq in timm/models/_manipulate.py"},
     {"_gradient_checkpointing_func", WRAPS_ONE, true,
      "enable_gradient_checkpointing in diffusers/models/modeling_utils.py; transformers/modeling_utils.py"},
     {"call_checkpoint_bottleneck", WRAPS_ALL, true, "torchvision/models/densenet.py; timm/models/densenet.py"},
@@ -202,6 +206,24 @@ begins_region(const struct tracer *t, int level, int parts, const struct segment
            (parts != ONE && strcmp(other[level].calls, one[level].calls) != 0);
 }
 
+/* "model.py:12": the line of that frame of a stack. */
+static const char *
+place_of(struct arena *a, const char *stack, int level, int line)
+{
+    const char *frame = python_frame(stack);
+    while (level-- > 0)
+        frame = python_frame(frame + 1);
+    frame += strlen("File \"");
+    return arena_printf(a, "%.*s:%d", (int)strcspn(frame, "\""), frame, line);
+}
+
+static int
+by_first(const void *a, const void *b)
+{
+    const struct region *x = a, *y = b;
+    return (x->first > y->first) - (x->first < y->first);
+}
+
 void
 python_checkpoints(struct program *p, bool conditional)
 {
@@ -209,6 +231,8 @@ python_checkpoints(struct program *p, bool conditional)
     tracer_read_stacks(&t);
     struct region *regions = NULL;
     int nregions = 0, cap = 0;
+    for (int i = 0; i < p->nregions; i++)
+        *PUSH(p->arena, regions, nregions, cap) = p->regions[i];
     for (int i = 0, end; i < p->ncalls; i = end) {
         const struct stack *s = &t.stacks[i];
         const struct wrapper *w = NULL;
@@ -222,8 +246,7 @@ python_checkpoints(struct program *p, bool conditional)
             continue;
         for (int k = end; k < p->ncalls && is_under(&t, w, i, level, arg, k); k++)
             end = t.stacks[k].n ? k + 1 : end;
-        const char *file = p->calls[i].frames[level] + strlen("File \""),
-                   *at = arena_printf(p->arena, "%.*s:%d", (int)strcspn(file, "\""), file, s->at[level].line);
+        const char *at = place_of(p->arena, p->calls[i].stack, level, s->at[level].line);
         bool choice = strstr(s->at[level].src->text, " if ") && strstr(s->at[level].src->text, " else ");
         const struct segments of =
             w->how == WRAPS_SEGMENTS ? segments_in(&t, arg, i, end, level) : (struct segments){0};
@@ -250,6 +273,8 @@ python_checkpoints(struct program *p, bool conditional)
                 first = from = k;
             }
     }
+    if (nregions > p->nregions && p->nregions)
+        qsort(regions, (size_t)nregions, sizeof(*regions), by_first);
     p->regions = regions;
     p->nregions = nregions;
     arena_free(t.a);

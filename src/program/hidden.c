@@ -223,13 +223,20 @@ next_region(const struct program *p, struct arena *a, struct traced_region *r)
     return false;
 }
 
+/* Whether it is a reentrant checkpoint's, or what is behind one, which bind their results anew. */
+static bool
+goes_on(const struct program *p, const struct traced_region *r)
+{
+    return p->nregions && p->regions[0].reentrant && !p->calls[r->first].no_grad;
+}
+
 void
 tracer_hold_handed(const struct program *p, int *until)
 {
     struct arena *a = arena_new();
     const int *read = last_readers(p, a);
     for (struct traced_region r = {0}; next_region(p, a, &r);)
-        for (int k = r.first; k < r.end; k++)
+        for (int k = r.first; k < r.end && !goes_on(p, &r); k++)
             for (int o = 0; o < p->calls[k].nouts; o++) {
                 const int slot = p->calls[k].outs[o], by = read[slot];
                 if (by < r.end || p->calls[by].no_grad || binds_anew(a, p, by))

@@ -381,7 +381,7 @@ bool python_keeps(const char *stack); /* whether a line of a stack may bind an a
 /* Moves calls of several results that have no stack before the line that reads these, unless it takes them apart; with
  * `early` right behind what made their tensor, where both are possible. Whether that is so of any. */
 bool python_parts(struct program *p, bool early);
-/* Fills p->regions with what the program's own lines put under torch.utils.checkpoint; those of a conditional
+/* Adds to p->regions what the program's own lines put under torch.utils.checkpoint; those of a conditional
  * expression only when asked. What can't be told apart is a doubt. */
 void python_checkpoints(struct program *p, bool conditional);
 /* Whether n arguments are alike, but for which tensors they are. */

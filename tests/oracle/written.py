@@ -2170,10 +2170,85 @@ class M(nn.Module):
 """
 ROUNDS = """for b in self.blocks:
             x = """
+# of another function than forward, whose lines files don't have
+WITHIN = """x = self.each(x)
+        return x
+    def each(self, x):
+        x = %s"""
 LISTED = "from timm.models import checkpoint_seq"  # each module of a list by itself
 # a segment of one, and the last one of two, which runs as it is
 SEQUENCE = "from torch.utils.checkpoint import checkpoint_sequential"
 SEGMENTED = "x = checkpoint_sequential(self.blocks, 2, x, use_reentrant=False)"
+# checkpoints that are functions, of which the exporter leaves graphs, and no lines: of layers that run something under
+# torch.no_grad, of parts of a layer, before a network without gradients
+REENTRANT = """
+import random
+from torch.utils.checkpoint import checkpoint
+class Turns(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.scale = random.random()
+    @torch.no_grad()
+    def forward(self, x):
+        return torch.cos(x * self.scale)
+class Layer(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.turns, self.up, self.down = Turns(), nn.Linear(64, 256), nn.Linear(256, 64)
+    def feed(self, x):
+        h = F.gelu(self.up(x))
+        return x + self.down(h)
+    def forward(self, x, at):
+        h = F.gelu(self.up(x))
+        t = self.turns(at)
+        return x + t + self.down(h)
+class M(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.first, self.last, self.teacher = nn.Linear(64, 64), nn.Linear(64, 64), nn.Linear(64, 64)
+        self.layers = nn.ModuleList(Layer() for _ in range(3))
+    def forward(self, x):
+        y = self.first(x)
+        for layer in self.layers:
+            %s
+        %s
+        return self.last(y) * t
+"""
+REENTERS = {
+    "layers": ("y = checkpoint(layer, y, x, use_reentrant=True)", "t = self.teacher(y)"),
+    "apart": (
+        "y = checkpoint(layer.up, y, use_reentrant=True).tanh()\n"
+        "            y = checkpoint(layer.down, y, use_reentrant=True)",
+        "t = self.teacher(y)",
+    ),
+    "beside": (
+        "y = checkpoint(layer, y, x, use_reentrant=True)",
+        "with torch.no_grad():\n            t = self.teacher(x).tanh()",
+    ),
+    "last": ("y = layer.feed(y)", "t = y.tanh()\n        y = checkpoint(self.teacher, y, use_reentrant=True)"),
+}
+# of a frozen table, whose hook makes what it reads require a gradient
+REENTERS_HOOKED = """
+from torch.utils.checkpoint import checkpoint
+class Layer(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.up, self.down = nn.Linear(64, 256), nn.Linear(256, 64)
+    def forward(self, x):
+        h = F.gelu(self.up(x))
+        return x + self.down(h)
+class M(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.table, self.last = nn.Embedding(100, 64).requires_grad_(False), nn.Linear(64, 64)
+        self.table.register_forward_hook(lambda module, args, out: out.requires_grad_(True))
+        self.layers = nn.ModuleList(Layer() for _ in range(3))
+    def forward(self, x):
+        y = self.table(x)
+        for layer in self.layers:
+            y = checkpoint(layer, y, use_reentrant=True)
+        return self.last(y)
+"""
 # what a loop's line computes twice, for the module that it calls around that
 WRAPPED = """
 class M(nn.Module):
@@ -2968,6 +3043,13 @@ CASES = {  # name: (classes, entry, entry of the step where it is another, optio
     },
     "turned_over": (TURNED, entry(X, "None", "out.sum()"), None, ["--loss=sum"], ("fp32",)),
     "written_to": (WRITTEN_TO, ROWS, None, ["--freeze=frozen.*"], ("fp32",)),
+    "reenters_hooked": (
+        REENTERS_HOOKED,
+        entry('{"x": ids(b, 20)}', "None", "out.sum()"),
+        None,
+        ["--loss=sum", "--freeze=table.*"],
+        ("fp32",),
+    ),
     **{
         n: (text, entry(made, "None", "out.sum()"), None, ["--loss=sum"], precisions)
         for n, text, made, precisions in (
@@ -2975,6 +3057,7 @@ CASES = {  # name: (classes, entry, entry of the step where it is another, optio
             ("recomputed", RECOMPUTED % (ROUNDS + "checkpoint(b, x, 0.5, use_reentrant=False)"), X, ("fp32",)),
             ("switched", RECOMPUTED % (ROUNDS + "self._gradient_checkpointing_func(b, x, 0.5)"), X, ("fp32",)),
             ("recomputed_each", LISTED + RECOMPUTED % "x = checkpoint_seq(self.blocks, x)", X, ("fp32",)),
+            ("recomputed_within", LISTED + RECOMPUTED % (WITHIN % "checkpoint_seq(self.blocks, x)"), X, ("fp32",)),
             ("recomputed_segments", SEQUENCE + RECOMPUTED % SEGMENTED, X, ("fp32",)),
             ("kept_apart", RECOMPUTED % (ROUNDS + "b(x, 0.5)"), X, steps.PRECISIONS),
             ("wrapped", WRAPPED, X, steps.PRECISIONS),
@@ -2988,6 +3071,7 @@ CASES = {  # name: (classes, entry, entry of the step where it is another, optio
             ("normed_teacher", TEACHER % (NORMED % 8192), X, ("fp32",)),
             ("normed_constant", TEACHER % (NORMED % 64), X, ("fp32",)),
             ("recomputed_method", METHOD_RECOMPUTED, X, ("fp32",)),
+            *((f"reenters_{n}", REENTRANT % how, X, ("fp32",)) for n, how in REENTERS.items()),
             ("normed_outside", NORMED_OUTSIDE, X, steps.PRECISIONS),
             ("begun", BEGUN, X, steps.PRECISIONS),
             ("relisted", RELISTED, X, steps.PRECISIONS),
