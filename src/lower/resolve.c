@@ -270,24 +270,41 @@ attends_as(const struct dynamo *d, const struct group *g, int tensor)
     return -1;
 }
 
-/* The next free input. Of an attention's, masks are boolean and nothing else is, and its products tell the others; of a
- * linear's, the input has the result's rank, the weight 2 and the bias 1. */
+/* How well a tensor does for an argument, 0 not: of an attention its products tell queries, keys and values, and what
+ * they don't read is a mask, as what is boolean must be; of a linear, the input has the result's rank, the weight 2 and
+ * the bias 1. */
+static int
+suits(const struct dynamo *d, const struct group *g, int position, int tensor)
+{
+    const struct tensor *x = &d->l->g->t[tensor];
+    const int out = group_output(d, g), rank = position || out < 0 ? 3 - position : d->l->g->t[out].rank;
+    if (!spelled(g->target, ATTENDS))
+        return x->rank == rank;
+    const int role = attends_as(d, g, tensor);
+    const bool mask = position == 3;
+    return role == position ? 3 : role >= 0 ? 0 : (x->dtype == DT_BOOL) == mask ? 2 : mask;
+}
+
+/* Whether an attention reads it as its mask, which nobody drops out. */
+static bool
+is_mask(const struct dynamo *d, const struct group *g, int tensor)
+{
+    return spelled(g->target, ATTENDS) && attends_as(d, g, tensor) < 0;
+}
+
+/* The next free input, of an attention's and of a linear's the first of those that suit best. */
 static int
 take_spare(const struct dynamo *d, const struct group *g, int position, int *spare, int nspare, int *used)
 {
-    bool attention = spelled(g->target, ATTENDS);
-    bool linear = spelled(g->target, PROJECTS);
-    int out = group_output(d, g), rank = position || out < 0 ? 3 - position : d->l->g->t[out].rank;
-    for (int i = *used; i < nspare && (attention || linear); i++) {
-        int t = spare[i];
-        const struct tensor *x = &d->l->g->t[t];
-        const int role = attention ? attends_as(d, g, t) : position;
-        if ((attention ? (x->dtype == DT_BOOL) != (position == 3) : x->rank != rank) || (role >= 0 && role != position))
-            continue;
-        memmove(&spare[*used + 1], &spare[*used], sizeof(int) * (size_t)(i - *used));
-        spare[*used] = t;
-        break;
+    int best = *used, most = 0;
+    for (int i = *used; i < nspare && spelled(g->target, ATTENDS | PROJECTS); i++) {
+        const int how = suits(d, g, position, spare[i]);
+        best = how > most ? i : best;
+        most = how > most ? how : most;
     }
+    const int t = spare[best];
+    memmove(&spare[*used + 1], &spare[*used], sizeof(int) * (size_t)(best - *used));
+    spare[*used] = t;
     return spare[(*used)++];
 }
 
@@ -731,7 +748,7 @@ resolve_lost(struct dynamo *d, const struct group *g, const char *name, int posi
     if (slot == l->slot_of[t] && position == 0)
         slot = clones_pad(d, g, t);
     if (slot == l->slot_of[t])
-        slot = spelled(name, COPIES)       ? clones_resolve(d, g, t, false)
+        slot = spelled(name, COPIES)       ? clones_resolve(d, g, t, is_mask(d, g, t))
                : views_same(d, name, t)    ? resolve_view(d, g, "aten.reshape.default", 2, t)
                : stays_scalar(d, name, t)  ? resolve_view(d, g, spelled_stem(l->a, name), 1, t)
                : slices_all(d, name, slot) ? resolve_view(d, g, "aten.slice.Tensor", 1, t)

@@ -2179,6 +2179,25 @@ LISTED = "from timm.models import checkpoint_seq"  # each module of a list by it
 # a segment of one, and the last one of two, which runs as it is
 SEQUENCE = "from torch.utils.checkpoint import checkpoint_sequential"
 SEGMENTED = "x = checkpoint_sequential(self.blocks, 2, x, use_reentrant=False)"
+# a mask of real numbers, beside operands whose copies leave nothing
+REAL_MASK = """
+class M(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.qkv, self.table = nn.Linear(64, 192), nn.Parameter(torch.rand(4096, 4))
+        self.register_buffer("at", torch.arange(64), persistent=False)
+    def bias(self):
+        return self.table[self.at].view(8, 8, 4).permute(2, 0, 1).unsqueeze(0).contiguous()
+    def forward(self, x):
+        q, k, v = self.qkv(x).transpose(1, 2).reshape(-1, 4, 48, 8).chunk(3, 2)
+        x = F.scaled_dot_product_attention(
+            q.transpose(-1, -2).contiguous(),
+            k.transpose(-1, -2).contiguous(),
+            v.transpose(-1, -2).contiguous(),
+            attn_mask=self.bias(),
+        )
+        return x
+"""
 # checkpoints that are functions, of which the exporter leaves graphs, and no lines: of layers that run something under
 # torch.no_grad, of parts of a layer, before a network without gradients
 REENTRANT = """
@@ -3061,6 +3080,7 @@ CASES = {  # name: (classes, entry, entry of the step where it is another, optio
             ("recomputed_segments", SEQUENCE + RECOMPUTED % SEGMENTED, X, ("fp32",)),
             ("kept_apart", RECOMPUTED % (ROUNDS + "b(x, 0.5)"), X, steps.PRECISIONS),
             ("wrapped", WRAPPED, X, steps.PRECISIONS),
+            ("real_mask", REAL_MASK, X, ("fp32",)),
             ("similar", SIMILAR, IMAGE, steps.PRECISIONS),
             ("standardized", STANDARDIZED, IMAGE, steps.PRECISIONS),
             ("copied_codes", COPIED_CODES, X, steps.PRECISIONS),
