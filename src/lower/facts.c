@@ -421,13 +421,17 @@ const struct fact fact_table[] = {
     {TIMM, FACT_OUT_OF_PLACE, "models/regnet.py: Bottleneck", .around = "timm.models.regnet.*"},
     {TIMM, FACT_OUT_OF_PLACE, "models/repghost.py: RepGhostModule", .around = "timm.models.repghost.RepGhostModule"},
     {TIMM, FACT_OUT_OF_PLACE, "models/rexnet.py: LinearBottleneck", .around = "timm.models.rexnet.*"},
-    {TRANSFORMERS, FACT_OUT_OF_PLACE,
-     "modeling_upernet.py: UperNetConvModule; likewise activations.py, modeling_dpt.py, modeling_glpn.py, "
-     "modeling_segformer.py",
+    {TRANSFORMERS, FACT_IN_PLACE,
+     "modeling_maskformer.py: MaskFormerFPNConvLayer; likewise clap, depth_pro, groupvit, qwen2_5_omni, superpoint, "
+     "swin2sr, swinv2, zoedepth",
      .type = ACTIVATION,
-     .around = "transformers.models.bit.*|transformers.models.glpn.*|transformers.models.mobilenet_v1.*|"
-               "transformers.models.mobilenet_v2.*|transformers.models.regnet.*|transformers.models.resnet.*|"
-               "transformers.models.segformer.*|*.DPT*Layer|*.DPT*Head|*.RTDetrResNet*|*.UperNet*Module"},
+     .around = "*.MaskFormerFPNConvLayer|*.ClapAudioAFFBlock|*.DepthProFovModel|*.GroupViTModel|"
+               "transformers.models.qwen2_5_omni.*.SqueezeExcitationBlock|*.SuperPointConvBlock|"
+               "*.SuperPointInterestPointDecoder|*.SuperPointDescriptorDecoder|*.Swin2SRSelfAttention|*.Swin2SRStage|"
+               "transformers.models.swin2sr.*Upsampler|*.Swinv2SelfAttention|*.ZoeDepthSeedBinRegressor|"
+               "*.ZoeDepthAttractorLayer|*.ZoeDepthAttractorLayerUnnormed|*.ZoeDepthProjector"},
+    {TRANSFORMERS, FACT_OUT_OF_PLACE, "modeling_upernet.py: UperNetConvModule; likewise activations.py",
+     .type = ACTIVATION, .around = "transformers.models.*"},
     {DIFFUSERS, FACT_OUT_OF_PLACE, "models/activations.py: get_activation", .around = "diffusers.*"},
     {TORCHVISION, FACT_IN_PLACE, "models/efficientnet.py: MBConv", .type = "torch.nn.modules.activation.SiLU*",
      .around = "torchvision.ops.misc.SqueezeExcitation*"},

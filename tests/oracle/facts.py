@@ -578,6 +578,7 @@ MODELS = {  # name: exporter, expression of self.op, inputs, result
         "y[0]",
         "x, encoder_hidden_states=x",
     ),
+    "maskformer_conv": ("dynamo", "maskformer.MaskFormerFPNConvLayer(32, 32)", MAP, "y.flatten(2).transpose(1, 2)"),
     "fp32_norm": ("dynamo", "diffusers.models.normalization.FP32LayerNorm(32)", ROWS, "y"),
     "bloom_mlp": ("dynamo", "bloom.BloomMLP(transformers.BloomConfig(hidden_size=32))", ROWS, "y", "x, x"),
     "codegen_mlp": ("dynamo", "codegen.CodeGenMLP(64, transformers.CodeGenConfig(n_embd=32))", ROWS, "y"),
@@ -925,6 +926,7 @@ from transformers.models.bert import modeling_bert as bert
 from transformers.models.data2vec import modeling_data2vec_audio as data2vecaudio
 from transformers.models.hubert import modeling_hubert as hubert
 from transformers.models.unispeech import modeling_unispeech as unispeech
+from transformers.models.maskformer import modeling_maskformer as maskformer
 from transformers.models.upernet import modeling_upernet as upernet
 from transformers.models.visual_bert import modeling_visual_bert as visual_bert
 from transformers.models.wav2vec2 import modeling_wav2vec2 as wav2vec2
