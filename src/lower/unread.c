@@ -538,7 +538,7 @@ unread_rounds(struct dynamo *d)
 
 struct counted { /* an operator */
     const char *target;
-    int left, again; /* calls of which the names' numbers alone tell; calls that were made again without a name */
+    int left, again; /* calls of which the names' numbers alone tell; those made again without a name, or known */
 };
 
 /* Roots by which sizes are computed, too. Source: magic_methods in torch/fx/experimental/sym_node.py. */
@@ -551,6 +551,24 @@ is_counted(const struct call *c)
     for (int i = 0; i < COUNT(of_sizes) && !of_size; i++)
         of_size = target_named(c->target, of_sizes[i]);
     return !of_size;
+}
+
+/* What a layer of a library made for nobody, where it is of the first token of each sample alone, and the parameter
+ * that is left of it unread. Source: BertPooler in transformers/models/bert/modeling_bert.py. */
+static const struct {
+    const char *target, *param;
+} pooled[] = {{"tanh", "*pooler.dense.weight"}};
+
+/* How many such calls the file's unread parameters account for. */
+static int
+count_pooled(const struct dynamo *d, const char *target)
+{
+    const struct program *p = d->l->p;
+    int n = 0;
+    for (int k = 0; k < COUNT(pooled); k++)
+        for (int i = 0; i < p->nparams && target_named(target, pooled[k].target); i++)
+            n += !d->referenced[i] && glob_match(pooled[k].param, p->params[i].name);
+    return n;
 }
 
 /* A call like that one behind it, of which an attribute keeps the result. */
@@ -585,6 +603,7 @@ unread_numbers(struct dynamo *d)
         int *at = names_id(targets, c->target), *seen = own ? names_id(named, c->name) : NULL;
         if (*at < 0) {
             counted[n].target = c->target;
+            counted[n].again = count_pooled(d, c->target);
             *at = n++;
         }
         const int behind = seen && *seen < 0 ? left_behind(d, c->name) : 0;
