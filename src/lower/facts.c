@@ -566,6 +566,10 @@ const struct fact fact_table[] = {
      .path = "*.pooler.dense.bias"},
     {TRANSFORMERS, FACT_SIZE, "modeling_dinov2.py: Dinov2Embeddings", "float 1 @layernorm.weight", .type = "*",
      .path = "*.embeddings.mask_token"},
+    {TRANSFORMERS, FACT_SIZE,
+     "modeling_wav2vec2.py: Wav2Vec2Model; likewise data2vec, hubert, unispeech, unispeech_sat, wav2vec2_bert, "
+     "wav2vec2_conformer, wavlm",
+     "float @feature_projection.projection.weight", .type = "*", .path = "*masked_spec_embed"},
     {TRANSFORMERS, FACT_SIZE, "modeling_rope_utils.py: _compute_default_rope_parameters", "float 128", .type = "*",
      .path = "*.inv_freq"},
     {TRANSFORMERS_5, FACT_SIZE, "modeling_gpt_bigcode.py: GPTBigCodeModel", "bool @wpe.weight @wpe.weight",

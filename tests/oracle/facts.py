@@ -779,6 +779,7 @@ MODELS = {  # name: exporter, expression of self.op, inputs, result
         ROWS,
         "y",
     ),
+    "wav2vec2_mask": ("dynamo", "spec_masked(projection=nn.Linear(32, 32))", ROWS, "y"),
     "swin_output": ("dynamo", "swin.SwinOutput(transformers.SwinConfig(), 8)", ROWS, "y"),
     "swinv2_output": ("dynamo", "swinv2.Swinv2Output(transformers.Swinv2Config(), 8)", ROWS, "y"),
     "whisper_layer": (
@@ -920,7 +921,7 @@ MODELS = {  # name: exporter, expression of self.op, inputs, result
     },
 }
 EXPRESSION = """
-import torch, torchvision, timm, transformers, diffusers, diffusers.models.attention, peft
+import collections, torch, torchvision, timm, transformers, diffusers, diffusers.models.attention, peft
 from collections import OrderedDict
 from transformers.models.bert import modeling_bert as bert
 from transformers.models.data2vec import modeling_data2vec_audio as data2vecaudio
@@ -1030,6 +1031,10 @@ class Beside(nn.ModuleDict):
         super().__init__(modules)
     def forward(self, x):
         return next(iter(self.values()))(x)
+def spec_masked(**layers):
+    module = Beside(feature_projection=nn.Sequential(collections.OrderedDict(layers)))
+    module.masked_spec_embed = nn.Parameter(torch.rand(32))
+    return module
 def direct(module):
     module.relative_position_bias_table = nn.Parameter(torch.rand(1, 2, 8, 8))
     module._get_rel_pos_bias = lambda: module.relative_position_bias_table
