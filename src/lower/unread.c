@@ -629,9 +629,28 @@ unread_numbers(struct dynamo *d)
     arena_free(a);
 }
 
+/* A batch norm ran where the signature says that it wrote over its running statistics, and nobody read the result where
+ * nothing of the file reads these. Source: BUFFER_MUTATION in torch/export/graph_signature.py. */
+static void
+doubt_updated(struct dynamo *d)
+{
+    const struct program *p = d->l->p;
+    for (int i = 0; i < p->nparams; i++) {
+        const char *name = p->params[i].name;
+        if (d->referenced[i] || p->params[i].kind != PARAM_BUFFER || !ends_with(name, "running_mean") ||
+            !strstr(d->l->g->signature, arena_printf(d->l->a, "BUFFER_MUTATION target='%s'", name)))
+            continue;
+        graph_doubt(d->l->g, name, "batch_norm", "memlint.export",
+                    "it was updated, and no call that is left reads it, so that its layer ran for nobody: what it made "
+                    "is not counted");
+        break;
+    }
+}
+
 void
 unread_put_back(struct dynamo *d)
 {
+    doubt_updated(d);
     unread_layers(d);
     unread_rounds(d);
     unread_numbers(d);
