@@ -206,6 +206,23 @@ begins_region(const struct tracer *t, int level, int parts, const struct segment
            (parts != ONE && strcmp(other[level].calls, one[level].calls) != 0);
 }
 
+/* Whether a line, "checkpoint(f, x) if self.training else f(x)", takes the side on which it calls the wrapper whose
+ * argument that is; open where its condition is another one. */
+enum chosen { CHOSEN, CHOSEN_NOT, CHOSEN_OPEN };
+static enum chosen
+chosen_of(const char *text, const char *arg)
+{
+    static const char training[] = " if self.training else ", evaluates[] = " if not self.training else ";
+    const char *in_training = strstr(text, training), *in_evaluation = strstr(text, evaluates);
+    if (!strstr(text, " if ") || !strstr(text, " else "))
+        return CHOSEN;
+    if (in_training)
+        return arg < in_training ? CHOSEN : CHOSEN_NOT;
+    if (in_evaluation)
+        return arg > in_evaluation ? CHOSEN : CHOSEN_NOT;
+    return CHOSEN_OPEN;
+}
+
 /* "model.py:12": the line of that frame of a stack. */
 static const char *
 place_of(struct arena *a, const char *stack, int level, int line)
@@ -247,14 +264,15 @@ python_checkpoints(struct program *p, bool conditional)
         for (int k = end; k < p->ncalls && is_under(&t, w, i, level, arg, k); k++)
             end = t.stacks[k].n ? k + 1 : end;
         const char *at = place_of(p->arena, p->calls[i].stack, level, s->at[level].line);
-        bool choice = strstr(s->at[level].src->text, " if ") && strstr(s->at[level].src->text, " else ");
+        const enum chosen chosen = chosen_of(s->at[level].src->text, arg);
+        const bool choice = chosen == CHOSEN_OPEN;
         const struct segments of =
             w->how == WRAPS_SEGMENTS ? segments_in(&t, arg, i, end, level) : (struct segments){0};
         int parts = w->how == WRAPS_ONE ? parts_under(&t, arg, i, end, level) : parts_listed(w, arg, &of);
         if (choice)
             program_assume(p, ALTERNATIVE_CHECKPOINTS,
                            "%s has torch.utils.checkpoint on one side of a condition: taken not to be called", at);
-        if (choice && !conditional)
+        if (chosen == CHOSEN_NOT || (choice && !conditional))
             continue;
         if (parts == OPEN)
             graph_doubt(p->graph, p->calls[i].node, "torch.utils.checkpoint", NULL,

@@ -2175,6 +2175,8 @@ WITHIN = """x = self.each(x)
         return x
     def each(self, x):
         x = %s"""
+IN_TRAINING = "checkpoint(b, x, use_reentrant=False) if self.training else b(x)"
+NOT_IN_TRAINING = "checkpoint(b, x, use_reentrant=False) if not self.training else b(x)"
 LISTED = "from timm.models import checkpoint_seq"  # each module of a list by itself
 # a segment of one, and the last one of two, which runs as it is
 SEQUENCE = "from torch.utils.checkpoint import checkpoint_sequential"
@@ -3074,6 +3076,8 @@ CASES = {  # name: (classes, entry, entry of the step where it is another, optio
         for n, text, made, precisions in (
             # PyTorch without a GPU records no autocast in what is computed again
             ("recomputed", RECOMPUTED % (ROUNDS + "checkpoint(b, x, 0.5, use_reentrant=False)"), X, ("fp32",)),
+            ("recomputed_training", RECOMPUTED % (ROUNDS + IN_TRAINING), X, ("fp32",)),
+            ("recomputed_not", RECOMPUTED % (ROUNDS + NOT_IN_TRAINING), X, ("fp32",)),
             ("switched", RECOMPUTED % (ROUNDS + "self._gradient_checkpointing_func(b, x, 0.5)"), X, ("fp32",)),
             ("recomputed_each", LISTED + RECOMPUTED % "x = checkpoint_seq(self.blocks, x)", X, ("fp32",)),
             ("recomputed_within", LISTED + RECOMPUTED % (WITHIN % "checkpoint_seq(self.blocks, x)"), X, ("fp32",)),
