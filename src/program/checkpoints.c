@@ -228,9 +228,9 @@ static const char *
 place_of(struct arena *a, const char *stack, int level, int line)
 {
     const char *frame = python_frame(stack);
-    while (level-- > 0)
+    while (frame && level-- > 0)
         frame = python_frame(frame + 1);
-    frame += strlen("File \"");
+    frame = frame ? frame + strlen("File \"") : "";
     return arena_printf(a, "%.*s:%d", (int)strcspn(frame, "\""), frame, line);
 }
 
@@ -291,7 +291,7 @@ python_checkpoints(struct program *p, bool conditional)
                 first = from = k;
             }
     }
-    if (nregions > p->nregions && p->nregions)
+    if (regions && nregions > p->nregions)
         qsort(regions, (size_t)nregions, sizeof(*regions), by_first);
     p->regions = regions;
     p->nregions = nregions;
