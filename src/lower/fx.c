@@ -187,11 +187,12 @@ may_cast(const char *line)
 static unsigned
 says(const char *stack)
 {
+    /* "functions[j](": a line of checkpoint_sequential() itself */
     static const struct {
         const char *text;
         unsigned bit;
     } words[] = {
-        {"checkpoint", SAYS_CHECKPOINT}, {"functions[j](", SAYS_CHECKPOINT}, // in checkpoint_sequential()
+        {"checkpoint", SAYS_CHECKPOINT}, {"functions[j](", SAYS_CHECKPOINT},
         {".apply(", SAYS_APPLY},         {"File \"<eval_with_key>", SAYS_EVAL},
         {"detach", SAYS_DETACH},         {"float", SAYS_FLOAT},
     };

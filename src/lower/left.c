@@ -11,9 +11,11 @@ left_inside(const struct dynamo *d, const struct group *g, int t)
     int from = t < 0 || d->l->slot_of[t] >= 0 ? -1 : d->l->g->t[t].producer, at = from < 0 ? -1 : d->group_of[from];
     if (at < 0 || at == d->group_of[g->last])
         return -1;
-    const struct aten *op = aten_find(g->target), *other = aten_find(d->groups[at].target);
-    const bool sizes = op && other && op->run == other->run && !dtypes[d->l->g->t[t].dtype].is_float;
-    return sizes || strcmp(d->groups[at].target, g->target) == 0 ? from : -1;
+    if (strcmp(d->groups[at].target, g->target) == 0)
+        return from;
+    const bool sizes = !dtypes[d->l->g->t[t].dtype].is_float;
+    const struct aten *op = sizes ? aten_find(g->target) : NULL, *other = op ? aten_find(d->groups[at].target) : NULL;
+    return other && op->run == other->run ? from : -1;
 }
 
 void

@@ -150,16 +150,6 @@ hooked_with(const struct program *p, const struct param *q)
     return NULL;
 }
 
-static bool
-reads_slot(const struct call *c, int wanted)
-{
-    struct call_reads r = {c};
-    bool reads = false;
-    for (int slot; !reads && (slot = next_read(&r)) >= 0;)
-        reads = slot == wanted;
-    return reads;
-}
-
 /* Libraries' switches that put layers under torch.utils.checkpoint and leave no line, since none of a forward calls it.
  * Source: GradientCheckpointingLayer in transformers/modeling_layers.py; forward_features in timm/models/. */
 static const struct {
@@ -192,12 +182,12 @@ keep_hooked(struct program *p)
         struct call *kept = NULL;
         for (int i = beside ? p->ncalls - 1 : -1; i >= 0 && !kept; i--) {
             struct call *c = &p->calls[i];
-            if (reads_slot(c, q->slot) && (c->rank < 0 || c->rank == q->rank) &&
+            if (lower_reads(c, q->slot) && (c->rank < 0 || c->rank == q->rank) &&
                 !target_is(c->target, TARGET_VIEWS | TARGET_KEEPS | TARGET_REORDERS))
                 kept = c;
         }
         for (struct call *c = kept; c && c < p->calls + p->ncalls; c++)
-            if (reads_slot(c, kept->outs[0]) && reads_slot(c, beside->slot)) {
+            if (lower_reads(c, kept->outs[0]) && lower_reads(c, beside->slot)) {
                 graph_doubt(p->graph, kept->node, target_bare(kept->target), "an export with dynamo=True",
                             "weight_norm multiplies with a number for all, where the file divides each and multiplies");
                 kept = c;
@@ -208,7 +198,7 @@ keep_hooked(struct program *p)
         kept->attribute = ++p->nattributes;
         int runs = 0;
         for (struct call *c = kept; c < p->calls + p->ncalls; c++)
-            runs += reads_slot(c, kept->kept);
+            runs += lower_reads(c, kept->kept);
         if (runs > 1)
             graph_doubt(p->graph, kept->node, target_bare(kept->target), "memlint.export",
                         "a hook makes it before each of its module's runs, which the exporter merged");

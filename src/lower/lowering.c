@@ -145,6 +145,26 @@ lower_call_at(struct lowering *l, int at, int of, const char *target, int nargs)
     return &p->calls[at];
 }
 
+void
+lower_requires_grad(struct lowering *l, int at)
+{
+    struct call *c = lower_call_at(l, at + 1, at, "aten.requires_grad_.default", 1), *made = c - 1;
+    const int slot = c->outs[0];
+    c->outs[0] = made->outs[0];
+    made->outs[0] = slot;
+    c->args[0] = (struct arg){.kind = ARG_SLOT, .i = slot};
+}
+
+bool
+lower_reads(const struct call *c, int slot)
+{
+    struct call_reads r = {c};
+    bool reads = false;
+    for (int of; !reads && (of = next_read(&r)) >= 0;)
+        reads = of == slot;
+    return reads;
+}
+
 struct arg
 lower_number(const struct tensor *t)
 {

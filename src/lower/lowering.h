@@ -41,6 +41,9 @@ bool lower_sizes(struct lowering *l, const struct tensor *t, int *rank, const in
 struct call *lower_call(struct lowering *l, const char *target, int nargs);
 /* The same in front of call `at`, of the node and the module of call `of`, which may be that one. */
 struct call *lower_call_at(struct lowering *l, int at, int of, const char *target, int nargs);
+/* What call `at` makes first is made to require a gradient, by a call of its own behind that one. */
+void lower_requires_grad(struct lowering *l, int at);
+bool lower_reads(const struct call *c, int slot);
 /* A constant of one element whose value is known; NONE otherwise. */
 struct arg lower_number(const struct tensor *t);
 /* So many output slots for it, new ones. */

@@ -1148,11 +1148,6 @@ params_ask(struct lowering *l)
                            m->path);
         if (!trains && !setup_instead(l->s, ALTERNATIVE_ASKS))
             continue;
-        struct call *c = lower_call_at(l, i + 1, i, "aten.requires_grad_.default", 1);
-        const int slot = c->outs[0];
-        c->outs[0] = p->calls[i].outs[0];
-        p->calls[i].outs[0] = slot;
-        c->args[0] = (struct arg){.kind = ARG_SLOT, .i = slot};
-        c->op = aten_find(c->target);
+        lower_requires_grad(l, i);
     }
 }

@@ -22,15 +22,14 @@ struct regions {
     bool *trains;            /* it has gradients */
     bool *widens;            /* and it casts what it reads, as outside of torch.autocast in it */
     bool *known, *reentrant; /* it is a reentrant checkpoint's if it has gradients, or nothing's; and which */
-    int n;
+    int n, cap;
 };
 
+/* Which calls are of which region, those that were put between them since included. */
 static void
-find_regions(struct regions *r)
+place_calls(struct regions *r)
 {
-    r->codes = names_new(r->own);
     r->of = NEWN(r->own, int, r->p->ncalls + 1);
-    int cap = 0;
     for (int i = 0; i < r->p->ncalls; i++) {
         size_t len;
         const char *code = python_region(r->p->calls[i].stack, &len);
@@ -40,23 +39,21 @@ find_regions(struct regions *r)
         code = arena_strn(r->own, code, len);
         if ((r->of[i] = names_find(r->codes, code)) < 0) {
             const char *number = strrchr(code, '.');
-            *PUSH(r->own, r->number, r->n, cap) = number ? atoi(number + 1) : 0;
+            *PUSH(r->own, r->number, r->n, r->cap) = number ? atoi(number + 1) : 0;
             names_put(r->codes, code, r->of[i] = r->n - 1);
         }
     }
+}
+
+static void
+find_regions(struct regions *r)
+{
+    r->codes = names_new(r->own);
+    place_calls(r);
     r->trains = NEWN(r->own, bool, r->n + 1);
     r->widens = NEWN(r->own, bool, r->n + 1);
     r->known = NEWN(r->own, bool, r->n + 1);
     r->reentrant = NEWN(r->own, bool, r->n + 1);
-}
-
-/* The region that a call is of; -1 none. */
-static int
-region_of(const struct regions *r, int i)
-{
-    size_t len;
-    const char *code = python_region(r->p->calls[i].stack, &len);
-    return code ? names_find(r->codes, arena_strn(r->own, code, len)) : -1;
 }
 
 /* Whether a call reads a parameter that is trained. */
@@ -72,6 +69,13 @@ reads_trained(const struct program *p, const struct call *c)
     return trained;
 }
 
+/* Of graphs that follow each other, whether one is what the first is, inside of a checkpoint or of torch.no_grad. */
+static bool
+is_inside(const struct regions *r, int first, int of)
+{
+    return (r->number[of] - r->number[first]) % 2 == 0;
+}
+
 /* The regions under torch.utils.checkpoint, if they have gradients. What enters torch.no_grad or leaves it begins a
  * region, but for what has gradients again; a reentrant checkpoint enters it in a function where they are switched off
  * already, so that what is behind it is a region, too, up to the model's end or to that of a torch.no_grad: of the
@@ -82,23 +86,22 @@ find_reentrant(struct program *p, struct regions *r)
     for (int i = 0, end; i < p->ncalls; i = end) {
         const int first = r->of[i];
         int last = first;
-        bool behind = false, trained = first >= 0 && reads_trained(p, &p->calls[i]);
-        for (end = i + 1; first >= 0 && end < p->ncalls && (r->of[end] >= 0 || !p->calls[end].stack); end++)
+        bool behind = false, trained = false;
+        for (end = i; end == i || (first >= 0 && end < p->ncalls && (r->of[end] >= 0 || !p->calls[end].stack)); end++)
             if (r->of[end] >= 0) {
                 last = r->of[end];
-                const bool function = (r->number[last] - r->number[first]) % 2 == 0;
-                behind |= !function;
-                trained |= function && reads_trained(p, &p->calls[end]);
+                behind |= !is_inside(r, first, last);
+                trained |= is_inside(r, first, last) && reads_trained(p, &p->calls[end]);
             }
         for (int k = i; k < end && behind && trained; k++) {
             const int of = r->of[k];
             if (of < 0)
                 continue;
-            const bool function = (r->number[of] - r->number[first]) % 2 == 0;
+            const bool inside = is_inside(r, first, of);
             r->known[of] = true;
-            r->reentrant[of] = function && (of != last || end == p->ncalls);
-            r->trains[of] = !function;
-            p->calls[k].no_grad |= function && !r->reentrant[of];
+            r->reentrant[of] = inside && (of != last || end == p->ncalls);
+            r->trains[of] = !inside;
+            p->calls[k].no_grad |= inside && !r->reentrant[of];
         }
     }
 }
@@ -151,16 +154,16 @@ hooked_input(const struct program *p, const int *maker, int first)
 
 /* A reentrant checkpoint has gradients if one of its inputs does: where parameters alone would, a hook sees to it. */
 static void
-ask_inputs(struct lowering *l, const struct regions *r)
+ask_inputs(struct lowering *l, struct regions *r)
 {
     struct program *p = l->p;
     bool *grows = lower_trained(p, r->own);
     const int *maker = program_makers(p, r->own);
     int asked = -1;
     for (int i = 0, end, slot; i < p->ncalls && asked < 0; i = end) {
-        const int of = region_of(r, i);
+        const int of = r->of[i];
         bool trained = false, input = false;
-        for (end = i; end < p->ncalls && (end == i || (of >= 0 && region_of(r, end) == of)); end++) {
+        for (end = i; end < p->ncalls && (end == i || (of >= 0 && r->of[end] == of)); end++) {
             trained |= reads_trained(p, &p->calls[end]);
             for (struct call_reads reads = {&p->calls[end]}; (slot = next_read(&reads)) >= 0;)
                 input |= grows[slot] && maker[slot] < i && !program_param(p, slot);
@@ -171,23 +174,16 @@ ask_inputs(struct lowering *l, const struct regions *r)
     }
     if (asked < 0)
         return;
-    const int at = maker[asked];
-    struct call *c = lower_call_at(l, at + 1, at, "aten.requires_grad_.default", 1);
-    const int slot = c->outs[0];
-    c->outs[0] = asked;
-    p->calls[at].outs[0] = slot;
-    c->args[0] = (struct arg){.kind = ARG_SLOT, .i = slot};
-    c->op = aten_find(c->target);
+    lower_requires_grad(l, maker[asked]);
+    place_calls(r);
 }
 
 static bool
 reads_within(const struct program *p, const struct region *r, int slot)
 {
     bool reads = false;
-    int of;
     for (int i = r->first; i < r->end && !reads; i++)
-        for (struct call_reads own = {&p->calls[i]}; (of = next_read(&own)) >= 0;)
-            reads |= of == slot;
+        reads = lower_reads(&p->calls[i], slot);
     return reads;
 }
 
@@ -217,7 +213,7 @@ one_checkpoint(const struct program *p, const bool *grows, const struct region *
 
 /* The program has these under checkpoint. */
 static void
-checkpoint_regions(struct lowering *l, const struct regions *r)
+checkpoint_regions(struct lowering *l, struct regions *r)
 {
     struct program *p = l->p;
     struct region *regions = NULL;
@@ -227,10 +223,10 @@ checkpoint_regions(struct lowering *l, const struct regions *r)
     for (int i = 0; i < p->ncalls; i++)
         lower_grows(&p->calls[i], grows);
     for (int i = 0, end; i < p->ncalls; i = end) {
-        const int of = region_of(r, i);
-        for (end = i + 1; end < p->ncalls && (region_of(r, end) == of || !p->calls[end].stack);)
+        const int of = r->of[i];
+        for (end = i + 1; end < p->ncalls && (r->of[end] == of || !p->calls[end].stack);)
             end++;
-        while (end > i + 1 && region_of(r, end - 1) != of)
+        while (end > i + 1 && r->of[end - 1] != of)
             end--;
         if (of < 0 || !r->reentrant[of] || !r->trains[of])
             continue;
@@ -310,11 +306,7 @@ copy_iterated(struct lowering *l, struct regions *r, int region, const int slots
         c->args[0] = (struct arg){.kind = ARG_SLOT, .i = slots[k]};
         c->stack = NULL;
         const int copy = c->outs[0];
-        int *regions = NEWN(r->own, int, p->ncalls + 1);
-        memcpy(regions, r->of, sizeof(*regions) * (size_t)first);
-        memcpy(regions + first + 1, r->of + first, sizeof(*regions) * (size_t)(p->ncalls - 1 - first));
-        regions[first] = -1;
-        r->of = regions;
+        place_calls(r);
         for (int i = first + 1; i < p->ncalls; i++)
             for (struct call_reads of = {&p->calls[i]}; (slot = next_read(&of)) >= 0;)
                 if (slot == slots[k])
@@ -536,9 +528,10 @@ regions_weigh(struct lowering *l)
     struct regions r = {.own = arena_new(), .p = l->p};
     const struct names *functions = functions_of(l, r.own);
     find_regions(&r);
-    find_reentrant(l->p, &r);
-    if (r.n)
+    if (r.number) {
+        find_reentrant(l->p, &r);
         switch_off(l, &r);
+    }
     bool *grows = lower_trained(l->p, r.own);
     for (int i = 0; i < l->p->ncalls; i++) {
         const struct call *c = &l->p->calls[i];
@@ -561,7 +554,11 @@ regions_weigh(struct lowering *l)
         }
     }
     widen(l, &r);
-    if (!l->s->recompute)
+    place_calls(&r);
+    bool reentrant = false;
+    for (int i = 0; i < r.n; i++)
+        reentrant |= r.reentrant[i] && r.trains[i];
+    if (reentrant && !l->s->recompute)
         checkpoint_regions(l, &r);
     arena_free(r.own);
 }

@@ -635,10 +635,11 @@ static void
 doubt_updated(struct dynamo *d)
 {
     const struct program *p = d->l->p;
-    for (int i = 0; i < p->nparams; i++) {
+    const char *updated = strstr(d->l->g->signature, "BUFFER_MUTATION"); /* of training exports alone */
+    for (int i = 0; i < p->nparams && updated; i++) {
         const char *name = p->params[i].name;
         if (d->referenced[i] || p->params[i].kind != PARAM_BUFFER || !ends_with(name, "running_mean") ||
-            !strstr(d->l->g->signature, arena_printf(d->l->a, "BUFFER_MUTATION target='%s'", name)))
+            !strstr(updated, arena_printf(d->l->a, "BUFFER_MUTATION target='%s'", name)))
             continue;
         graph_doubt(d->l->g, name, "batch_norm", "memlint.export",
                     "it was updated, and no call that is left reads it, so that its layer ran for nobody: what it made "

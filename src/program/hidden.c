@@ -236,7 +236,7 @@ tracer_hold_handed(const struct program *p, int *until)
     struct arena *a = arena_new();
     const int *read = last_readers(p, a);
     for (struct traced_region r = {0}; next_region(p, a, &r);)
-        for (int k = r.first; k < r.end && !goes_on(p, &r); k++)
+        for (int k = goes_on(p, &r) ? r.end : r.first; k < r.end; k++)
             for (int o = 0; o < p->calls[k].nouts; o++) {
                 const int slot = p->calls[k].outs[o], by = read[slot];
                 if (by < r.end || p->calls[by].no_grad || binds_anew(a, p, by))

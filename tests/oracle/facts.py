@@ -493,12 +493,7 @@ MODELS = {  # name: exporter, expression of self.op, inputs, result
         )
     },
     "bert_weights": ("dynamo", "Eager(bert.BertLayer, transformers.BertConfig)", ROWS, "y"),
-    "visual_bert_weights": (
-        "dynamo",
-        "Eager(visual_bert.VisualBertLayer, transformers.VisualBertConfig)",
-        ROWS,
-        "y",
-    ),
+    "visual_bert_weights": ("dynamo", "Eager(visual_bert.VisualBertLayer, transformers.VisualBertConfig)", ROWS, "y"),
     "wav2vec2_weights": ("dynamo", "Eager(wav2vec2.Wav2Vec2EncoderLayer, transformers.Wav2Vec2Config)", ROWS, "y"),
     "adapters_norm": (
         "dynamo",
@@ -921,7 +916,7 @@ MODELS = {  # name: exporter, expression of self.op, inputs, result
     },
 }
 EXPRESSION = """
-import collections, torch, torchvision, timm, transformers, diffusers, diffusers.models.attention, peft
+import torch, torchvision, timm, transformers, diffusers, diffusers.models.attention, peft
 from collections import OrderedDict
 from transformers.models.bert import modeling_bert as bert
 from transformers.models.data2vec import modeling_data2vec_audio as data2vecaudio
@@ -1032,7 +1027,7 @@ class Beside(nn.ModuleDict):
     def forward(self, x):
         return next(iter(self.values()))(x)
 def spec_masked(**layers):
-    module = Beside(feature_projection=nn.Sequential(collections.OrderedDict(layers)))
+    module = Beside(feature_projection=nn.Sequential(OrderedDict(layers)))
     module.masked_spec_embed = nn.Parameter(torch.rand(32))
     return module
 def direct(module):
