@@ -588,6 +588,31 @@ host_behind(struct dynamo *d, struct call *c)
     c->location = fx_location(a, c->stack);
 }
 
+/* A norm in a graph of its own (src/lower/regions.c), which reads "getitem" there, has that from another: its host was in
+ * the graph before, or in none where that was another's. */
+static bool
+host_region(struct dynamo *d, struct call *c)
+{
+    const struct program *p = d->l->p;
+    size_t len;
+    const char *code = python_region(c->stack, &len), *line = code ? fx_line(d->l->a, c->stack) : NULL,
+               *read = line ? strchr(line, '(') : NULL;
+    if (!read || !spelled_as(arena_strn(d->l->a, read + 1, python_name(read + 1)), "getitem"))
+        return false;
+    for (const struct call *m = c - 1; m >= p->calls; m--) {
+        const char *before = python_region(m->stack, &len);
+        if (!before)
+            continue;
+        if (python_region_number(before) == python_region_number(code) - 1) {
+            c->stack = m->stack;
+            c->frames = m->frames;
+            c->location = m->location;
+        }
+        break;
+    }
+    return true;
+}
+
 /* A norm that reads a variable, "z = self.bn(y)", leaves of its host beside it the line that binds it, which stood
  * before. */
 static void
@@ -788,6 +813,7 @@ clones_host(struct dynamo *d, const struct group *g, const char *norm)
         c->args[8] = INT(node_int(n, "group", 1));
     }
     host_scopes(d, g, c);
-    host_line(d, g, c);
+    if (!host_region(d, c))
+        host_line(d, g, c);
     return c->outs[0];
 }

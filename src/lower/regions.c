@@ -38,8 +38,7 @@ place_calls(struct regions *r)
             continue;
         code = arena_strn(r->own, code, len);
         if ((r->of[i] = names_find(r->codes, code)) < 0) {
-            const char *number = strrchr(code, '.');
-            *PUSH(r->own, r->number, r->n, r->cap) = number ? atoi(number + 1) : 0;
+            *PUSH(r->own, r->number, r->n, r->cap) = python_region_number(code);
             names_put(r->codes, code, r->of[i] = r->n - 1);
         }
     }
@@ -54,6 +53,28 @@ find_regions(struct regions *r)
     r->widens = NEWN(r->own, bool, r->n + 1);
     r->known = NEWN(r->own, bool, r->n + 1);
     r->reentrant = NEWN(r->own, bool, r->n + 1);
+}
+
+/* What the file has no line of, and a region's first call alone reads, is of it where its code has lines before that
+ * call's: the first is the fifth, and a batch norm's is behind that of its counter. Source: torch/fx/graph.py:
+ * python_code; torch/nn/modules/batchnorm.py: num_batches_tracked. */
+static void
+place_lost(struct program *p, struct regions *r)
+{
+    enum { FIRST_LINE = 5 };
+    const int *maker = program_makers(p, r->own);
+    for (int i = 1, slot, lost; i < p->ncalls; i++) {
+        const struct call *c = &p->calls[i];
+        const bool begins = r->of[i] >= 0 && !p->calls[i - 1].stack && (i < 2 || r->of[i - 2] != r->of[i]);
+        if (!begins)
+            continue;
+        int line = python_frame_line(python_inner(c->stack)) - spelled(target_bare(c->target), TRAINS);
+        for (struct call_reads reads = {c}; (slot = next_read(&reads)) >= 0;)
+            if ((lost = maker[slot]) == i - 1 && line-- > FIRST_LINE) {
+                p->calls[lost].stack = c->stack;
+                r->of[lost] = r->of[i];
+            }
+    }
 }
 
 /* Whether a call reads a parameter that is trained. */
@@ -90,7 +111,7 @@ find_reentrant(struct program *p, struct regions *r)
         for (end = i; end == i || (first >= 0 && end < p->ncalls && (r->of[end] >= 0 || !p->calls[end].stack)); end++)
             if (r->of[end] >= 0) {
                 last = r->of[end];
-                behind |= !is_inside(r, first, last);
+                behind |= r->number[last] != r->number[first]; /* what is behind may have left nothing */
                 trained |= is_inside(r, first, last) && reads_trained(p, &p->calls[end]);
             }
         for (int k = i; k < end && behind && trained; k++) {
@@ -251,6 +272,18 @@ checkpoint_regions(struct lowering *l, struct regions *r)
                        *regions[0].module ? regions[0].module : "calls of the model's own");
     p->regions = regions;
     p->nregions = n;
+}
+
+bool *
+regions_go_on(struct lowering *l, struct arena *a)
+{
+    struct regions r = {.own = a, .p = l->p};
+    bool *go_on = NEWN(a, bool, l->p->ncalls + 1);
+    find_regions(&r);
+    find_reentrant(l->p, &r);
+    for (int i = 0; i < l->p->ncalls; i++)
+        go_on[i] = r.of[i] >= 0 && (r.reentrant[r.of[i]] || r.trains[r.of[i]]);
+    return go_on;
 }
 
 void
@@ -528,6 +561,7 @@ regions_weigh(struct lowering *l)
     struct regions r = {.own = arena_new(), .p = l->p};
     const struct names *functions = functions_of(l, r.own);
     find_regions(&r);
+    place_lost(l->p, &r);
     if (r.number) {
         find_reentrant(l->p, &r);
         switch_off(l, &r);

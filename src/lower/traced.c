@@ -339,6 +339,7 @@ traced_lines(struct lowering *l)
     int *reader = NEWN(a, int, p->nslots + 1), *at = NEWN(a, int, p->ncalls + 1), slot;
     bool any = false, *traced = NEWN(a, bool, p->ncalls + 1);
     give_frames(l);
+    const bool *go_on = regions_go_on(l, a);
     for (int i = 0; i < p->ncalls; i++)
         traced[i] = python_is_traced(p->calls[i].stack);
     memset(reader, -1, sizeof(*reader) * (size_t)(p->nslots + 1));
@@ -348,7 +349,7 @@ traced_lines(struct lowering *l)
                 reader[slot] = i;
     for (int i = 0, end = 0; i < p->ncalls;) {
         struct pair r = {.traced = i};
-        const struct param *q = python_is_traced(p->calls[i].stack) ? nth_param(of, &p->calls[i], 0) : NULL;
+        const struct param *q = traced[i] && !go_on[i] ? nth_param(of, &p->calls[i], 0) : NULL;
         int n = 0;
         if (q && find_known(a, p, reader, q, &r)) {
             begin_before(a, p, of, end, &r);

@@ -271,13 +271,19 @@ tracer_hold_traced(const struct program *p, int *until)
     struct arena *a = arena_new();
     const int *read = last_readers(p, a);
     const struct param **of = program_params(p, a);
-    int slot;
+    int slot, checkpoint = 0;
     for (int i = 0; i < p->ncalls; i++) {
         const struct call *c = &p->calls[i];
-        bool holds = multiplies_named(p, of, c) && python_is_traced(c->stack);
+        while (checkpoint < p->nregions && p->regions[checkpoint].end <= i)
+            checkpoint++;
+        const bool holds = multiplies_named(p, of, c) && python_is_traced(c->stack),
+                   within = checkpoint < p->nregions && p->regions[checkpoint].first <= i;
         for (struct call_reads r = {c}; holds && (slot = next_read(&r)) >= 0;)
-            for (int o = 0; o < c->nouts; o++)
-                until[slot] = until[slot] < read[c->outs[o]] ? read[c->outs[o]] : until[slot];
+            for (int o = 0; o < c->nouts; o++) {
+                const int last = read[c->outs[o]], end = within ? p->regions[checkpoint].end - 1 : last;
+                const int to = last < end ? last : end; /* its function returns */
+                until[slot] = until[slot] < to ? to : until[slot];
+            }
     }
     hold_drawn(p, a, until);
     arena_free(a);

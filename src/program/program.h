@@ -362,6 +362,8 @@ bool python_lists(const struct program *p);
 bool python_is_traced(const char *stack); /* a line of such a graph's code */
 /* Whose code that is, File "<eval_with_key>.7": a region's, whose calls all have it. NULL none's. */
 const char *python_region(const char *stack, size_t *len);
+/* That region's number, in the order in which graphs were made: 835 of "<eval_with_key>.835". */
+int python_region_number(const char *code);
 /* The same of a call whose own lines are known, but run in such code. */
 const char *python_region_around(const char *stack, size_t *len);
 /* Whether a library's attention is written out, whose functions may return its weights, or anybody's without stacks. */

@@ -446,6 +446,13 @@ python_region(const char *stack, size_t *len)
     return inner;
 }
 
+int
+python_region_number(const char *code)
+{
+    const char *at = strchr(code, '>');
+    return at && at[1] == '.' ? atoi(at + 2) : 0;
+}
+
 const char *
 python_region_around(const char *stack, size_t *len)
 {

@@ -2270,6 +2270,53 @@ class M(nn.Module):
             y = checkpoint(layer, y, use_reentrant=True)
         return self.last(y)
 """
+# of which the convolution goes into the norm behind it, and the concatenation of one tensor is lost
+REENTERS_DENSE = """
+from torch.utils.checkpoint import checkpoint
+class Layer(nn.Module):
+    def __init__(self, width):
+        super().__init__()
+        self.norm1, self.conv1 = nn.BatchNorm2d(width), nn.Conv2d(width, 32, 1, bias=False)
+        self.norm2, self.conv2 = nn.BatchNorm2d(32), nn.Conv2d(32, 8, 3, padding=1, bias=False)
+    def squeeze(self, *before):
+        return self.conv1(F.relu(self.norm1(torch.cat(before, 1))))
+    def forward(self, *before):
+        y = checkpoint(self.squeeze, *before, use_reentrant=True)
+        return self.conv2(F.relu(self.norm2(y)))
+class M(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.first, self.last = nn.Conv2d(3, 16, 3, padding=1), nn.Linear(8, 8)
+        self.layer1, self.layer2 = Layer(16), Layer(24)
+    def forward(self, x):
+        y = self.first(x)
+        z = self.layer1(y)
+        return self.last(self.layer2(y, z).mean((2, 3)))
+"""
+# beside what has its own lines, right before a torch.no_grad
+REENTERS_DISTILLED = """
+from torch.utils.checkpoint import checkpoint
+class Stage(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.up, self.down = nn.Linear(64, 256), nn.Linear(256, 64)
+    def forward(self, x):
+        h = F.gelu(self.up(x))
+        return x + self.down(h)
+class M(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.first, self.teacher = nn.Linear(64, 64), nn.Linear(64, 64).requires_grad_(False)
+        self.stage1, self.stage2, self.stage3 = Stage(), Stage(), Stage()
+    def forward(self, x):
+        y = self.first(x)
+        y = checkpoint(self.stage1, y, use_reentrant=True)
+        y = checkpoint(self.stage2, y, use_reentrant=True)
+        with torch.no_grad():
+            hint = self.teacher(x)
+        z = checkpoint(self.stage3, y, use_reentrant=False)
+        return z * hint
+"""
 # what a loop's line computes twice, for the module that it calls around that
 WRAPPED = """
 class M(nn.Module):
@@ -3096,6 +3143,8 @@ CASES = {  # name: (classes, entry, entry of the step where it is another, optio
             ("normed_constant", TEACHER % (NORMED % 64), X, ("fp32",)),
             ("recomputed_method", METHOD_RECOMPUTED, X, ("fp32",)),
             *((f"reenters_{n}", REENTRANT % how, X, ("fp32",)) for n, how in REENTERS.items()),
+            ("reenters_dense", REENTERS_DENSE, IMAGE, ("fp32",)),
+            ("reenters_distilled", REENTERS_DISTILLED, X, ("fp32",)),
             ("normed_outside", NORMED_OUTSIDE, X, steps.PRECISIONS),
             ("begun", BEGUN, X, steps.PRECISIONS),
             ("relisted", RELISTED, X, steps.PRECISIONS),
