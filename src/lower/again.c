@@ -1481,3 +1481,39 @@ again_resolve(struct dynamo *d, const struct group *g, const char *name, int ten
             return slot;
     return again_duplicate(d, g, c->name, slot, NULL);
 }
+
+/* What the noise of a dropout of whole channels takes its sizes and type from; NULL: it is no such noise. Source:
+ * make_feature_noise in aten/src/ATen/native/Dropout.cpp. */
+static struct arg *
+noise_like(const struct program *p, const int *maker, int slot)
+{
+    for (int n = 0; n < MAX_DEPTH && maker[slot] >= 0; n++) {
+        struct call *c = &p->calls[maker[slot]];
+        if (!c->nargs || c->args[0].kind != ARG_SLOT)
+            return NULL;
+        if (spelled_alone(c->target))
+            return &c->args[0];
+        slot = (int)c->args[0].i;
+    }
+    return NULL;
+}
+
+void
+again_noise(struct lowering *l)
+{
+    struct arena *a = arena_new();
+    const struct program *p = l->p;
+    const int *maker = program_makers(p, a);
+    for (const struct call *c = p->calls; c < p->calls + p->ncalls; c++) {
+        if (!spelled(target_bare(c->target), MULTIPLIES) || c->args[0].kind != ARG_SLOT || c->args[1].kind != ARG_SLOT)
+            continue;
+        const int64_t other = c->args[0].i;
+        struct arg *like = noise_like(p, maker, (int)c->args[1].i);
+        const struct call *had = like && maker[like->i] >= 0 ? &p->calls[maker[like->i]] : NULL,
+                          *has = had && maker[other] >= 0 ? &p->calls[maker[other]] : NULL;
+        if (has && has->rank == had->rank && has->rank >= 0 &&
+            memcmp(has->size, had->size, sizeof(*has->size) * (size_t)has->rank) == 0)
+            like->i = other;
+    }
+    arena_free(a);
+}

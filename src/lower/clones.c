@@ -282,15 +282,25 @@ makes_contiguous(const char *line, bool elements)
     return false;
 }
 
-/* Whether a function that is not a module's forward, whose lines no file has, turned it: what is turned is made
- * contiguous there, so seldom is it dropped out. */
+/* Whether a statement binds what a function of that file makes: "x = join(x, size)". */
+static bool
+binds_function(const char *line)
+{
+    const char *value = strstr(line, " = ");
+    value += value ? strlen(" = ") : 0;
+    return value && python_name(value) && value[python_name(value)] == '(';
+}
+
+/* Whether a function that is not a module's forward, whose lines no file has, turned it or took a part of it: that is
+ * made contiguous there, so seldom is it dropped out. */
 static bool
 turned_inside(const struct dynamo *d, int from, const char *line)
 {
     int at = from < 0 ? -1 : d->group_of[from];
-    return at >= 0 && target_is(d->groups[at].target, TARGET_REORDERS) && strchr(line, '(') &&
-           !python_writes(line, d->groups[at].target) && !python_calls(line, "rearrange") && !strstr(line, ".T") &&
-           !strstr(line, ".mT");
+    const char *target = at >= 0 ? d->groups[at].target : "";
+    const bool part = target_is(target, TARGET_VIEWS) && !target_is(target, TARGET_KEEPS) && binds_function(line);
+    return (target_is(target, TARGET_REORDERS) || part) && strchr(line, '(') && !python_writes(line, target) &&
+           !python_calls(line, "rearrange") && !strstr(line, ".T") && !strstr(line, ".mT");
 }
 
 /* Whether it was turned, and no library's source says that its dropout is 0. */
@@ -588,8 +598,8 @@ host_behind(struct dynamo *d, struct call *c)
     c->location = fx_location(a, c->stack);
 }
 
-/* A norm in a graph of its own (src/lower/regions.c), which reads "getitem" there, has that from another: its host was in
- * the graph before, or in none where that was another's. */
+/* A norm in a graph of its own (src/lower/regions.c), which reads "getitem" there, has that from another graph: its
+ * host was in the one before, or in none where that was another's. */
 static bool
 host_region(struct dynamo *d, struct call *c)
 {

@@ -207,6 +207,8 @@ computed_norm_again(struct dynamo *d, const struct group *g, const char *name)
     return -1;
 }
 
+static const char *const lookups[] = {"index"}; /* by a tensor; a number selects */
+
 /* The buffer by which the group's line takes rows of that parameter of its module, "self.table[self.index.view(-1)]";
  * NULL it does not. */
 static struct param *
@@ -352,8 +354,6 @@ picked_here(struct dynamo *d, const struct group *g, const struct param *q)
         picked = !strstr(index, others[i]);
     return picked;
 }
-
-static const char *const lookups[] = {"index"}; /* by a tensor; a number selects */
 
 /* Which part of the parameter the constant is, from 0 on. */
 static int
@@ -504,6 +504,30 @@ given_to_another(struct dynamo *d, const struct group *g, const struct param *q,
     return given;
 }
 
+/* w[i - j + n - 1], what a table has of the relative positions on two axes: [M, N, C] of [M + N - 1, C]. Source:
+ * get_rel_pos in modeling_sam.py of Transformers. */
+static int
+look_differences_up(struct dynamo *d, const struct group *g, struct param *q, const int64_t *size)
+{
+    struct lowering *l = d->l;
+    struct call *at = group_call(d, g, "aten.arange.default", 1);
+    at->args[0] = INT(size[0] * size[1]);
+    const int flat = at->outs[0];
+    struct call *pairs = group_call(d, g, "aten.view.default", 2);
+    pairs->args[0] = (struct arg){.kind = ARG_SLOT, .i = flat};
+    pairs->args[1] = (struct arg){.kind = ARG_LIST, .n = 2, .list = NEWN(l->a, struct arg, 2)};
+    for (int i = 0; i < 2; i++)
+        pairs->args[1].list[i] = INT(size[i]);
+    const int index = pairs->outs[0];
+    struct call *c = computed_call(d, g, "aten.index.Tensor", 2, q, 2, (int64_t[]){size[0] + size[1] - 1, size[2]});
+    c->args[1] = (struct arg){.kind = ARG_LIST, .n = 1, .list = NEWN(l->a, struct arg, 1)};
+    c->args[1].list[0] = (struct arg){.kind = ARG_SLOT, .i = index};
+    program_assume(
+        l->p, ALTERNATIVE_NONE,
+        "%s, of which the exporter folded what was looked up, has a row for each difference of two positions", q->name);
+    return c->outs[0];
+}
+
 /* A constant that the exporter computed from a parameter: the parameter is known by its name only. */
 static int
 lost_computed(struct dynamo *d, const struct group *g, const char *stem, int tensor)
@@ -529,6 +553,8 @@ lost_computed(struct dynamo *d, const struct group *g, const char *stem, int ten
     if (target_is(stem, TARGET_PADS) || target_is(spelled_stem(l->a, l->g->t[tensor].name), TARGET_PADS))
         graph_doubt(l->g, q->name, "parameter", "an export with optimize=False has it",
                     "the exporter folded it into %s, which is larger than it", l->g->t[tensor].name);
+    if (spelled_as(target_bare(stem), lookups[0]) && rank == 3)
+        return look_differences_up(d, g, q, size);
     program_assume(l->p, ALTERNATIVE_NONE, "%s, which the exporter folded into a constant, has that constant's size",
                    q->name);
     if (spelled(stem, IS_SAME))

@@ -520,6 +520,8 @@ int again_made_here(struct dynamo *d, const struct group *g, int slot);
 /* The same call again: duplicates were merged in the file, but both ran. Results of calls that return several are
  * getitem, whatever was called; was: what the file calls the one that is read, NULL unknown. */
 int again_duplicate(struct dynamo *d, const struct group *g, const char *name, int slot, const char *was);
+/* The noise of dropouts whose first call was merged has the sizes of what each drops out. */
+void again_noise(struct lowering *l);
 
 /* ---- arithmetic.c: operators that the exporter wrote as their arithmetic ----------------------------------------- */
 

@@ -1362,6 +1362,9 @@ recorded_call(struct dynamo *d, struct group *g)
         bool frozen = d->takes_batch && spelled_statistics(g->target) == STATISTICS_RUNNING;
         args[TRAINING] = BOOL(!frozen && (!tracked || setup_trains(l->s)));
         n = ALL;
+        for (int i = STATISTICS; i < TRAINING; i++) /* what another run of the module wrote */
+            if (args[i].kind == ARG_SLOT && args[i].i < 0 && args[i].s && !params_of(d, args[i].s))
+                args[i] = NONE;
         bool folded = node_call(&l->g->n[g->last]) != CALL_BATCH_NORM;
         const char *norm = args[1].s ? args[1].s : args[STATISTICS].s; /* affine=False */
         if (folded && args[0].kind == ARG_SLOT && args[0].i < 0 && norm) {

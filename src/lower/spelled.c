@@ -223,6 +223,8 @@ static const struct rename {
     {"aten.dot.default", NULL, "vdot(", "aten.vdot.default", "vdot in torch/_refs"},
     {"aten.bernoulli.p", NULL, "dropout2d(", "aten.alias.default", "bernoulli_ in Dropout.cpp"},
     {"aten.div.Scalar", NULL, "dropout2d(", "aten.alias.default", "div_ in Dropout.cpp"},
+    {"aten.bernoulli.p", NULL, "feature_dropout.", "aten.alias.default", "likewise, as a graph's code has it"},
+    {"aten.div.Scalar", NULL, "feature_dropout.", "aten.alias.default", "likewise"},
     {"aten.bernoulli.p", NULL, "dropout1d(", "aten.alias.default", "likewise"},
     {"aten.div.Scalar", NULL, "dropout1d(", "aten.alias.default", "likewise"},
     {"aten.bernoulli.p", NULL, "dropout3d(", "aten.alias.default", "likewise"},

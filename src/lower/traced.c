@@ -32,13 +32,14 @@ struct pair {
     const char *module, *again;
 };
 
-/* Whether two calls are of one operator, as far as a line may have told its overload: mean.pixel is a mean.dim. */
+/* Whether two calls are of one operator, as far as a line may have told its overload: mean.pixel is a mean.dim; a
+ * convolution that went into a norm has no other name. */
 static bool
 same_operator(const struct call *c, const struct call *other)
 {
     const char *one = target_bare(c->target), *two = target_bare(other->target);
     const size_t n = strcspn(one, ".");
-    if (strcmp(one, two) == 0)
+    if (strcmp(one, two) == 0 || (spelled(one, CONVOLVES) && spelled(two, CONVOLVES)))
         return true;
     bool same = n == strcspn(two, ".") && strncmp(one, two, n) == 0 && c->nargs == other->nargs;
     for (int i = 0; i < c->nargs && same; i++)
@@ -274,6 +275,19 @@ forwards_around(const char *stack)
     return own == python_frame(stack) ? -1 : n;
 }
 
+/* What that line of that module makes, whenever it runs, is written over what it reads. */
+static void
+write_alike(struct lowering *l, const struct call *known)
+{
+    struct program *p = l->p;
+    const char *line = python_inner(known->stack), *target = known->target;
+    const int scope = known->scope;
+    for (struct call *c = p->calls; c < p->calls + p->ncalls; c++)
+        if (c->scope == scope && c->stack && !c->in_place && strcmp(c->target, target) == 0 &&
+            strcmp(python_inner(c->stack), line) == 0)
+            lower_in_place(l, c);
+}
+
 static void
 give_lines(struct lowering *l, const struct pair *r, const int *at, int n)
 {
@@ -295,7 +309,7 @@ give_lines(struct lowering *l, const struct pair *r, const int *at, int n)
         if (!around || !inner)
             continue;
         if (c->in_place && !known->in_place) /* as that code says */
-            lower_in_place(l, &p->calls[at[i]]);
+            write_alike(l, known);
         const struct module *m = &p->modules[known->scope];
         c->target = known->target;
         c->op = known->op;

@@ -2317,6 +2317,52 @@ class M(nn.Module):
         z = checkpoint(self.stage3, y, use_reentrant=False)
         return z * hint
 """
+# windows of what was padded, cut off and made contiguous in a function
+CUT_WINDOWS = """
+def split(x, size):
+    x = F.pad(x, (0, 0, 0, 4, 0, 4))
+    b, h, w, c = x.shape
+    return x.view(b, h // size, size, w // size, size, c).permute(0, 1, 3, 2, 4, 5).contiguous().view(-1, size, size, c)
+def join(x, size, h, w):
+    b = x.shape[0] // (36 // size) ** 2
+    x = x.view(b, 36 // size, 36 // size, size, size, -1).permute(0, 1, 3, 2, 4, 5).contiguous().view(b, 36, 36, -1)
+    return x[:, :h, :w, :].contiguous()
+class M(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.first, self.mix = nn.Conv2d(3, 64, 3, padding=1), nn.Linear(64, 64)
+    def forward(self, x):
+        x = self.first(x).permute(0, 2, 3, 1)
+        shortcut = x
+        x = split(x, 6)
+        x = self.mix(x)
+        x = join(x, 6, 32, 32)
+        x = shortcut + x
+        return x.square()
+"""
+# a network that runs twice beside its copy, whose convolutions go into norms and whose noise has the same sizes
+TWINS = """
+def block(i, o):
+    return nn.Sequential(nn.Conv2d(i, o, 3, padding=1, bias=False), nn.BatchNorm2d(o), nn.ReLU(inplace=True))
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.first, self.mix = nn.Sequential(block(3, 16), block(16, 16)), block(16, 32)
+        self.last = nn.Sequential(nn.Dropout2d(0.1), nn.Conv2d(32, 4, 1))
+    def forward(self, x):
+        a = self.first(x)
+        b = self.mix(F.max_pool2d(a, 2))
+        return self.last(F.interpolate(b, size=a.shape[2:], mode="bilinear", align_corners=True))
+class M(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.net, self.teacher = Net(), Net()
+        self.teacher.requires_grad_(False)
+    def forward(self, x):
+        with torch.no_grad():
+            t = self.teacher(x)
+        return (self.net(x) - t).square() + (self.net(x.flip(3)) - t).square()
+"""
 # what a loop's line computes twice, for the module that it calls around that
 WRAPPED = """
 class M(nn.Module):
@@ -3111,6 +3157,13 @@ CASES = {  # name: (classes, entry, entry of the step where it is another, optio
     },
     "turned_over": (TURNED, entry(X, "None", "out.sum()"), None, ["--loss=sum"], ("fp32",)),
     "written_to": (WRITTEN_TO, ROWS, None, ["--freeze=frozen.*"], ("fp32",)),
+    "twins": (
+        TWINS,
+        entry(IMAGE, "None", "out.sum()"),
+        None,
+        ["--loss=sum", "--freeze=teacher.*"],
+        steps.PRECISIONS,
+    ),
     "reenters_hooked": (
         REENTERS_HOOKED,
         entry('{"x": ids(b, 20)}', "None", "out.sum()"),
@@ -3133,6 +3186,7 @@ CASES = {  # name: (classes, entry, entry of the step where it is another, optio
             ("wrapped", WRAPPED, X, steps.PRECISIONS),
             ("real_mask", REAL_MASK, X, ("fp32",)),
             ("similar", SIMILAR, IMAGE, steps.PRECISIONS),
+            ("cut_windows", CUT_WINDOWS, IMAGE, steps.PRECISIONS),
             ("standardized", STANDARDIZED, IMAGE, steps.PRECISIONS),
             ("copied_codes", COPIED_CODES, X, steps.PRECISIONS),
             ("queued", QUEUED, X, steps.PRECISIONS),
