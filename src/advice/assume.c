@@ -59,10 +59,11 @@ static const double OPEN = 0.5;
 static const struct {
     const char *option; /* NULL: none says so */
     void (*change)(struct setup *s);
-    bool runs;  /* it changes how the program runs, not what the program is */
-    bool names; /* likewise, by nothing but how long its names hold */
-    bool casts; /* by nothing but casts that an export left out: which did nothing to the types that it had */
-    bool open;  /* neither is the usual one: where the alternative moves the peak by more than OPEN, it is a doubt */
+    bool runs;        /* it changes how the program runs, not what the program is */
+    bool names;       /* likewise, by nothing but how long its names hold */
+    bool casts;       /* by nothing but casts that an export left out: which did nothing to the types that it had */
+    bool checkpoints; /* it puts layers under checkpoint */
+    bool open; /* neither is the usual one: where the alternative moves the peak by more than OPEN, it is a doubt */
     const char *what;    /* is open, in a word */
     const char *settles; /* says which it is */
     enum sure sure;      /* what is certain then */
@@ -152,6 +153,7 @@ static const struct {
                                  .what = "torch.utils.checkpoint",
                                  .settles = "--recompute=none or --recompute=NAMES says which",
                                  .sure = SURE_UPDATE},
+    [ALTERNATIVE_SWITCH] = {.checkpoints = true},
     [ALTERNATIVE_LOCALS] = {.names = true,
                             .open = true,
                             .what = "locals",
@@ -259,6 +261,20 @@ measure_names(const struct study *x, const struct setup *s, struct measured *to)
     return !same;
 }
 
+/* The same with what the library's switch puts under checkpoint; false where no call is of that. */
+static bool
+measure_switched(const struct study *x, const struct setup *s, struct measured *to)
+{
+    struct arena *a = arena_new();
+    struct program p = *x->p;
+    const char *why;
+    const bool there = recompute_modules(a, &p, p.switched, &why);
+    if (there)
+        *to = measure_step(&p, s, NULL, NULL);
+    arena_free(a);
+    return there;
+}
+
 /* Whether all numbers with a fraction are of one type, so that a cast from one to another is the tensor that it casts.
  */
 static bool
@@ -299,7 +315,9 @@ measure_one(const struct study *x, int64_t peak, struct assumption *all, int i)
         s.instead |= UINT64_C(1) << q->alternative;
     struct measured m;
     const bool names = rows[q->alternative].names && !asked,
-               ran = names ? measure_names(x, &s, &m) : measure(x, asked && !rows[q->alternative].runs, &s, &m);
+               ran = names                              ? measure_names(x, &s, &m)
+                     : rows[q->alternative].checkpoints ? measure_switched(x, &s, &m)
+                                                        : measure(x, asked && !rows[q->alternative].runs, &s, &m);
     q->measured = ran || names;
     q->effect_bytes = ran ? m.allocated - peak : 0;
     q->reserved = ran ? m.reserved : 0;
@@ -356,7 +374,8 @@ assume_measure(const struct study *x, struct result *r)
         *q = r->setup.assumptions[i];
         if (q->alternative == ALTERNATIVE_NONE)
             continue;
-        q->option = rows[q->alternative].option;
+        q->option = rows[q->alternative].checkpoints ? arena_printf(x->a, "--recompute='%s'", x->p->switched)
+                                                     : rows[q->alternative].option;
         study_tell(x, "trying assumptions", i, r->setup.nassumptions);
         if (!q->measured)
             measure_one(x, r->peak.allocated, all, i);

@@ -201,15 +201,6 @@ recompute_modules(struct arena *a, struct program *p, const char *globs, const c
     return true;
 }
 
-/* A module of a list, as nn.ModuleList and nn.Sequential number them. */
-static bool
-is_listed(const char *path)
-{
-    const char *last = strrchr(path, '.');
-    last = last ? last + 1 : path;
-    return *last && strspn(last, "0123456789") == strlen(last);
-}
-
 static bool
 glob_among(struct arena *a, const char *globs, const char *path)
 {
@@ -226,7 +217,7 @@ unit_modules(struct arena *a, struct program *p, const char *globs, const char *
     const char *left = NULL;
     int n = 0;
     for (int i = 1; i < p->nmodules; i++)
-        if (all[i].first >= 0 && (globs ? glob_among(a, globs, p->modules[i].path) : is_listed(p->modules[i].path)))
+        if (all[i].first >= 0 && (globs ? glob_among(a, globs, p->modules[i].path) : path_listed(p->modules[i].path)))
             r[n++] = all[i];
     for (const char *rest = globs ? globs : "", *glob; (glob = next_glob(a, &rest));) {
         int at = 1;

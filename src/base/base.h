@@ -57,6 +57,8 @@ void arena_free_newer(const struct arena *a);
 
 /* What stands behind the last dot of a path of modules, which may be all of it. */
 const char *path_last(const char *path);
+/* Whether it is of a module of a list, as nn.ModuleList and nn.Sequential number them. */
+bool path_listed(const char *path);
 /* Whether a path is that module's or of one inside of it; the model's own path is empty. */
 bool path_within(const char *path, const char *module);
 /* The path that is to one module what that is to another, NULL where it is not within that. */
@@ -366,6 +368,7 @@ enum alternative {
     ALTERNATIVE_CASTS,     /* to fp32, in such functions, of what a softmax or a loss reads */
     ALTERNATIVE_WEIGHTS,   /* attention's, in what its function returns */
     ALTERNATIVE_CHECKPOINTS,
+    ALTERNATIVE_SWITCH,       /* of a library, which puts layers under checkpoint */
     ALTERNATIVE_CELLS,        /* recurrent layers step by step, without cuDNN */
     ALTERNATIVE_PARTS,        /* of what is taken apart on a line that was lost: where it is made */
     ALTERNATIVE_MERGED,       /* calls, with equal ones: right behind those */

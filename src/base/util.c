@@ -399,6 +399,13 @@ path_last(const char *path)
 }
 
 bool
+path_listed(const char *path)
+{
+    const char *name = path_last(path);
+    return *name && !name[strspn(name, "0123456789")];
+}
+
+bool
 path_within(const char *path, const char *module)
 {
     size_t n = strlen(module);

@@ -157,6 +157,26 @@ static const struct {
 } switches[] = {{"transformers.models.*", "gradient_checkpointing_enable()"},
                 {"timm.models.*", "set_grad_checkpointing()"}};
 
+/* Globs of the outermost layers in lists that are of the library, "model.layers.*"; NULL there are none. */
+static const char *
+switched_layers(const struct program *p, const char *types)
+{
+    const char *all = NULL;
+    struct names *seen = names_new(p->arena);
+    for (int i = 1; i < p->nmodules; i++) {
+        const struct module *m = &p->modules[i];
+        bool outer = m->type && path_listed(m->path) && glob_match(types, m->type);
+        for (int k = m->parent; k > 0 && outer; k = p->modules[k].parent)
+            outer = !p->modules[k].type || !path_listed(p->modules[k].path) || !glob_match(types, p->modules[k].type);
+        const char *glob = outer ? arena_printf(p->arena, "%.*s*", (int)(path_last(m->path) - m->path), m->path) : NULL;
+        if (!glob || names_find(seen, glob) >= 0)
+            continue;
+        names_put(seen, glob, 0);
+        all = all ? arena_printf(p->arena, "%s,%s", all, glob) : glob;
+    }
+    return all;
+}
+
 static void
 assume_switches(struct program *p)
 {
@@ -164,10 +184,10 @@ assume_switches(struct program *p)
         for (int i = 0; i < p->nmodules; i++)
             if (p->modules[i].type && glob_match(switches[k].types, p->modules[i].type)) {
                 p->unseen_switch = switches[k].name;
-                program_assume(p, ALTERNATIVE_NONE,
-                               "%s, which leaves nothing in a file, was not called: --recompute=NAMES says of which "
-                               "layers it was",
-                               switches[k].name);
+                p->switched = switched_layers(p, switches[k].types);
+                program_assume(p, p->switched ? ALTERNATIVE_SWITCH : ALTERNATIVE_NONE,
+                               "%s, which leaves nothing in a file, was not called%s", switches[k].name,
+                               p->switched ? "" : ": --recompute=NAMES says of which layers it was");
                 break;
             }
 }

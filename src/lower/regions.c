@@ -131,11 +131,9 @@ find_reentrant(struct program *p, struct regions *r)
 static int
 layer_around(const struct program *p, int m)
 {
-    for (; m > 0; m = p->modules[m].parent) {
-        const char *name = path_last(p->modules[m].path);
-        if (*name && !name[strspn(name, "0123456789")])
+    for (; m > 0; m = p->modules[m].parent)
+        if (path_listed(p->modules[m].path))
             return m;
-    }
     return -1;
 }
 

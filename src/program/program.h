@@ -211,6 +211,7 @@ struct program {
     struct held_before *held_before; /* of it what holds for any most; NULL not known yet */
     struct frames *frames;           /* of the calls' stacks, as far as they were read */
     const char *unseen_switch;       /* a library's, of checkpoints, which leaves nothing in a file; NULL none */
+    const char *switched;            /* globs of the modules that it puts under checkpoint; NULL unknown */
     bool captured;                   /* by memlint's own export: nothing had to be told from lines */
     bool release;                    /* an edit: no Python name holds a tensor longer than operators read it */
 };
