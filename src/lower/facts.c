@@ -570,6 +570,8 @@ const struct fact fact_table[] = {
      "modeling_wav2vec2.py: Wav2Vec2Model; likewise data2vec, hubert, unispeech, unispeech_sat, wav2vec2_bert, "
      "wav2vec2_conformer, wavlm",
      "float @feature_projection.projection.weight", .type = "*", .path = "*masked_spec_embed"},
+    {TRANSFORMERS, FACT_SIZE, "modeling_sew.py: SEWModel; likewise sew_d", "float @encoder.pos_conv_embed.conv.bias",
+     .type = "*", .path = "*masked_spec_embed"},
     {TRANSFORMERS, FACT_SIZE, "modeling_rope_utils.py: _compute_default_rope_parameters", "float 128", .type = "*",
      .path = "*.inv_freq"},
     {TRANSFORMERS_5, FACT_SIZE, "modeling_gpt_bigcode.py: GPTBigCodeModel", "bool @wpe.weight @wpe.weight",
@@ -614,6 +616,8 @@ const struct fact fact_table[] = {
     {TRANSFORMERS, FACT_ASKS, "modeling_hubert.py: HubertFeatureEncoder", .type = "*.HubertFeatureEncoder"},
     {TRANSFORMERS, FACT_ASKS, "modeling_wavlm.py: WavLMFeatureEncoder", .type = "*.WavLMFeatureEncoder"},
     {TRANSFORMERS, FACT_ASKS, "modeling_unispeech.py: UniSpeechFeatureEncoder", .type = "*.UniSpeech*FeatureEncoder"},
+    {TRANSFORMERS, FACT_ASKS, "modeling_sew.py: SEWFeatureEncoder; likewise sew_d", .type = "*.SEW*FeatureEncoder"},
+    {TRANSFORMERS, FACT_ASKS, "modeling_speecht5.py: SpeechT5FeatureEncoder", .type = "*.SpeechT5FeatureEncoder"},
     {TRANSFORMERS, FACT_ASKS, "modeling_data2vec_audio.py: Data2VecAudioFeatureEncoder",
      .type = "*.Data2VecAudioFeatureEncoder"},
 

@@ -469,7 +469,7 @@ MODELS = {  # name: exporter, expression of self.op, inputs, result
             '"x": torch.rand(2, 400)',
             "self.b(y.transpose(1, 2))",
         )
-        for of in ("Wav2Vec2", "Hubert", "WavLM", "UniSpeech", "Data2VecAudio")
+        for of in ("Wav2Vec2", "Hubert", "WavLM", "UniSpeech", "Data2VecAudio", "SEW", "SpeechT5")
     },
     "upernet_conv": ("dynamo", "upernet.UperNetConvModule(32, 32, 1)", MAP, "y.flatten(2).transpose(1, 2)"),
     "adapters": (
@@ -774,7 +774,18 @@ MODELS = {  # name: exporter, expression of self.op, inputs, result
         ROWS,
         "y",
     ),
-    "wav2vec2_mask": ("dynamo", "spec_masked(projection=nn.Linear(32, 32))", ROWS, "y"),
+    "wav2vec2_mask": (
+        "dynamo",
+        "spec_masked(feature_projection=nn.Sequential(OrderedDict(projection=nn.Linear(32, 32))))",
+        ROWS,
+        "y",
+    ),
+    "sew_mask": (
+        "dynamo",
+        "spec_masked(encoder=Net(OrderedDict(pos_conv_embed=Net(OrderedDict(conv=nn.Linear(32, 32))))))",
+        ROWS,
+        "y",
+    ),
     "swin_output": ("dynamo", "swin.SwinOutput(transformers.SwinConfig(), 8)", ROWS, "y"),
     "swinv2_output": ("dynamo", "swinv2.Swinv2Output(transformers.Swinv2Config(), 8)", ROWS, "y"),
     "whisper_layer": (
@@ -921,6 +932,8 @@ from collections import OrderedDict
 from transformers.models.bert import modeling_bert as bert
 from transformers.models.data2vec import modeling_data2vec_audio as data2vecaudio
 from transformers.models.hubert import modeling_hubert as hubert
+from transformers.models.sew import modeling_sew as sew
+from transformers.models.speecht5 import modeling_speecht5 as speecht5
 from transformers.models.unispeech import modeling_unispeech as unispeech
 from transformers.models.maskformer import modeling_maskformer as maskformer
 from transformers.models.upernet import modeling_upernet as upernet
@@ -1027,7 +1040,7 @@ class Beside(nn.ModuleDict):
     def forward(self, x):
         return next(iter(self.values()))(x)
 def spec_masked(**layers):
-    module = Beside(feature_projection=nn.Sequential(OrderedDict(layers)))
+    module = Beside(**layers)
     module.masked_spec_embed = nn.Parameter(torch.rand(32))
     return module
 def direct(module):
