@@ -374,8 +374,8 @@ assume_measure(const struct study *x, struct result *r)
         *q = r->setup.assumptions[i];
         if (q->alternative == ALTERNATIVE_NONE)
             continue;
-        q->option = rows[q->alternative].checkpoints ? arena_printf(x->a, "--recompute='%s'", x->p->switched)
-                                                     : rows[q->alternative].option;
+        const char *layers = rows[q->alternative].checkpoints ? string_shell(x->a, x->p->switched) : NULL;
+        q->option = layers ? arena_printf(x->a, "--recompute=%s", layers) : rows[q->alternative].option;
         study_tell(x, "trying assumptions", i, r->setup.nassumptions);
         if (!q->measured)
             measure_one(x, r->peak.allocated, all, i);

@@ -1485,35 +1485,29 @@ again_resolve(struct dynamo *d, const struct group *g, const char *name, int ten
 /* What the noise of a dropout of whole channels takes its sizes and type from; NULL: it is no such noise. Source:
  * make_feature_noise in aten/src/ATen/native/Dropout.cpp. */
 static struct arg *
-noise_like(const struct program *p, const int *maker, int slot)
+noise_like(const struct program *p, int64_t slot)
 {
-    for (int n = 0; n < MAX_DEPTH && maker[slot] >= 0; n++) {
-        struct call *c = &p->calls[maker[slot]];
-        if (!c->nargs || c->args[0].kind != ARG_SLOT)
-            return NULL;
+    const struct call *c = group_maker(p, slot);
+    for (int n = 0; n < MAX_DEPTH && c && c->nargs && c->args[0].kind == ARG_SLOT; n++) {
         if (spelled_alone(c->target))
             return &c->args[0];
-        slot = (int)c->args[0].i;
+        c = group_maker(p, c->args[0].i);
     }
     return NULL;
 }
 
 void
-again_noise(struct lowering *l)
+again_noise(const struct program *p)
 {
-    struct arena *a = arena_new();
-    const struct program *p = l->p;
-    const int *maker = program_makers(p, a);
     for (const struct call *c = p->calls; c < p->calls + p->ncalls; c++) {
-        if (!spelled(target_bare(c->target), MULTIPLIES) || c->args[0].kind != ARG_SLOT || c->args[1].kind != ARG_SLOT)
+        if (!spelled(target_bare(c->target), MULTIPLIES) || c->nargs < 2 || c->args[0].kind != ARG_SLOT ||
+            c->args[1].kind != ARG_SLOT)
             continue;
         const int64_t other = c->args[0].i;
-        struct arg *like = noise_like(p, maker, (int)c->args[1].i);
-        const struct call *had = like && maker[like->i] >= 0 ? &p->calls[maker[like->i]] : NULL,
-                          *has = had && maker[other] >= 0 ? &p->calls[maker[other]] : NULL;
+        struct arg *like = noise_like(p, c->args[1].i);
+        const struct call *had = like ? group_maker(p, like->i) : NULL, *has = had ? group_maker(p, other) : NULL;
         if (has && has->rank == had->rank && has->rank >= 0 &&
             memcmp(has->size, had->size, sizeof(*has->size) * (size_t)has->rank) == 0)
             like->i = other;
     }
-    arena_free(a);
 }

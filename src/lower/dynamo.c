@@ -248,7 +248,7 @@ lower_dynamo(struct lowering *l)
     }
     find_eyes(&d);
     masks_sweep(&d);
-    again_noise(l);
+    again_noise(l->p);
     lower_lost_outputs(&d);
     unread_put_back(&d);
     if (fx_says(l, SAYS_FLOAT)) {

@@ -521,7 +521,7 @@ int again_made_here(struct dynamo *d, const struct group *g, int slot);
  * getitem, whatever was called; was: what the file calls the one that is read, NULL unknown. */
 int again_duplicate(struct dynamo *d, const struct group *g, const char *name, int slot, const char *was);
 /* The noise of dropouts whose first call was merged has the sizes of what each drops out. */
-void again_noise(struct lowering *l);
+void again_noise(const struct program *p);
 
 /* ---- arithmetic.c: operators that the exporter wrote as their arithmetic ----------------------------------------- */
 
