@@ -606,12 +606,28 @@ went_whole(struct dynamo *d, const char *module, const char *name)
     return behind >= FEWEST && behind == calls_of_root(p, module, last->name);
 }
 
+/* Whether a module's last call reads what the module made and nothing outside reads: only the module can have run that
+ * again, and all of it, where nothing of it comes behind. */
+static bool
+ends_module(const struct dynamo *d, const struct group *g, const char *module, const struct call *made)
+{
+    const struct program *p = d->l->p;
+    const struct call *m = made->nargs && made->args[0].kind == ARG_SLOT ? group_maker(p, made->args[0].i) : NULL;
+    bool ends = m && path_within(p->modules[m->scope].path, module) && !python_is_traced(made->stack) &&
+                !python_is_traced(d->l->g->n[g->last].stack);
+    for (const struct call *c = p->calls; c < p->calls + p->ncalls && ends; c++)
+        ends = path_within(p->modules[c->scope].path, module) ? c <= made : !lower_reads(c, (int)made->args[0].i);
+    for (const struct group *h = g; h < d->groups + d->ngroups && ends; h++)
+        ends = !h->path || !path_within(h->path, module);
+    return ends;
+}
+
 /* A module that the reader's function called again on a line that left nothing: "logits2 = self.model(x)". */
 static bool
 find_whole(struct dynamo *d, const struct group *g, const struct call *made, const char *name, struct runs *r)
 {
     const char *stack = d->l->g->n[g->last].stack, *module = module_of_reader(d, g, made);
-    if (!module || !made->stack || !stack || !went_whole(d, module, name))
+    if (!module || !made->stack || !stack || !(went_whole(d, module, name) || ends_module(d, g, module, made)))
         return false;
     *r = (struct runs){
         .scopes = d->l->g->n[g->last].scopes, .module = module, .again = module, .whole = NEW(d->l->a, struct rerun)};
@@ -950,7 +966,7 @@ local_again(struct dynamo *d, const struct group *g, const struct runs *r, int s
     const bool local = path && m->nouts == 1 && starts_with(m->stack, r->from) && d->rerun < DEEPEST;
     const bool detached =
         local && fx_count_frames(m->stack) == fx_count_frames(r->from) && spelled_ends_statement(m->target);
-    if (r->called && (!local || detached))
+    if ((r->called && !local) || ((r->called || r->whole) && detached))
         return argument_again(d, g, r, slot);
     if (!local)
         return slot;

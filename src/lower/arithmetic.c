@@ -36,6 +36,8 @@ static const struct arithmetic {
      "mul(<target) log_sigmoid(self) sub mul(,weight)& reduction"},
     {"binary_cross_entropy_with_logits", "aten.binary_cross_entropy_with_logits.default",
      "mul(<target) log_sigmoid(self) mul sub mul(,weight)& reduction"}, /* its weights were merged, too */
+    {"binary_cross_entropy_with_logits", "aten.binary_cross_entropy_with_logits.default",
+     "sub(,target) mul(,self) sub mul(,weight)& reduction"}, /* the logarithm was merged with another loss's */
     {"nll_loss", "aten.nll_loss_nd.default",
      "ne(,) where(,target) unsqueeze gather(self) squeeze neg where sum reduction=2"},
     {"nll_loss", "aten.nll_loss_nd.default",

@@ -55,8 +55,8 @@ find_regions(struct regions *r)
     r->reentrant = NEWN(r->own, bool, r->n + 1);
 }
 
-/* What the file has no line of, and a region's first call reads behind it, is of it where its code has lines before that
- * call's: the first is the fifth, and a batch norm's is behind that of its counter. Source: torch/fx/graph.py:
+/* What the file has no line of, and a region's first call reads behind it, is of it where its code has lines before
+ * that call's: the first is the fifth, and a batch norm's is behind that of its counter. Source: torch/fx/graph.py:
  * python_code; torch/nn/modules/batchnorm.py: num_batches_tracked. */
 static void
 place_lost(struct program *p, struct regions *r)

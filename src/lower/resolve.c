@@ -669,6 +669,14 @@ lost_copy(struct dynamo *d, const struct group *g)
     return -1;
 }
 
+/* Whether the group fills a tensor of the sizes that another has, and reads another result of such a call for that. */
+static bool
+fills_like_another(const struct group *g, const char *name, const struct call *maker)
+{
+    const struct aten *op = aten_find(g->target);
+    return op && !op->grad && maker->name && strcmp(maker->name, name) != 0;
+}
+
 /* The slot for a name that no call defined; -1 when it is no tensor of the step (a symbolic size). */
 static int
 resolve_lost(struct dynamo *d, const struct group *g, const char *name, int position, int *spare, int nspare, int *used)
@@ -720,7 +728,8 @@ resolve_lost(struct dynamo *d, const struct group *g, const char *name, int posi
             return operand;
         t = inside < 0 ? constant_input(d, g, name, !was || !was->shaped) : -1;
         const struct call *maker = inside < 0 ? NULL : group_maker(l->p, inside);
-        if (maker && spelled_after(name, maker->target) && next_read(&(struct call_reads){maker}) < 0)
+        if (maker && spelled_after(name, maker->target) &&
+            (next_read(&(struct call_reads){maker}) < 0 || fills_like_another(g, name, maker)))
             return again_duplicate(d, g, name, inside, NULL);
         if (t >= 0 || inside >= 0)
             return t >= 0 ? computed_constant(d, g, name, t) : inside;

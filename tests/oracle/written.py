@@ -2340,6 +2340,31 @@ class M(nn.Module):
         x = shortcut + x
         return x.square()
 """
+# a discriminator of what was made, with and without its gradient, which the exporter merges
+DISCRIMINATED = """
+class M(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.maker = nn.Sequential(nn.Conv2d(3, 16, 3, padding=1), nn.Tanh(), nn.Conv2d(16, 3, 3, padding=1))
+        self.judge = Judge()
+        self.criterion = nn.BCEWithLogitsLoss()
+    def forward(self, x):
+        made = self.maker(x)
+        out = self.judge(x)
+        real = self.criterion(out, torch.full_like(out, 0.9))
+        out_made = self.judge(made.detach())
+        fooled = self.criterion(out_made, torch.zeros_like(out_made))
+        out_again = self.judge(made)
+        fools = self.criterion(out_again, torch.ones_like(out_again))
+        return real + fooled + fools
+class Judge(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.main = nn.Sequential(nn.Conv2d(3, 16, 3, 2, 1), nn.LeakyReLU(0.2), nn.Conv2d(16, 8, 3, 2, 1, bias=False),
+                                  nn.BatchNorm2d(8), nn.LeakyReLU(0.2), nn.Conv2d(8, 1, 8))
+    def forward(self, x):
+        return self.main(x).view(-1)
+"""
 # a network that runs twice beside its copy, whose convolutions go into norms and whose noise has the same sizes
 TWINS = """
 def block(i, o):
@@ -3157,6 +3182,7 @@ CASES = {  # name: (classes, entry, entry of the step where it is another, optio
     },
     "turned_over": (TURNED, entry(X, "None", "out.sum()"), None, ["--loss=sum"], ("fp32",)),
     "written_to": (WRITTEN_TO, ROWS, None, ["--freeze=frozen.*"], ("fp32",)),
+    "discriminated": (DISCRIMINATED, entry(IMAGE, "None", "out"), None, ["--loss=output"], ("fp32",)),
     "twins": (
         TWINS,
         entry(IMAGE, "None", "out.sum()"),
