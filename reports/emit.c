@@ -779,11 +779,15 @@ emit_swings(struct arena *a, const struct result *r)
     const char *s = "";
     for (int i = 0; i < r->setup.nassumptions && !r->ndoubts; i++) {
         const struct assumption *q = &r->setup.assumptions[i];
-        if (q->measured && llabs(q->effect_bytes) > r->peak.allocated / 50)
-            s = arena_printf(
-                a, "%s%s%s (%.0f %%) %s %s%s", s, *s ? "; " : "", bytes_text(a, llabs(q->effect_bytes)),
-                bytes_percent(llabs(q->effect_bytes), r->peak.allocated), q->effect_bytes < 0 ? "less" : "more",
-                q->option ? "with " : "if this is wrong: ", string_clip(a, q->option ? q->option : q->text, 240));
+        if (!q->measured || llabs(q->effect_bytes) <= r->peak.allocated / 50)
+            continue;
+        const char *how = q->called   ? arena_printf(a, "if %s was called: ", string_clean(a, q->called))
+                          : q->option ? "with "
+                                      : "if this is wrong: ";
+        s = arena_printf(a, "%s%s%s (%.0f %%) %s %s%s", s, *s ? "; " : "", bytes_text(a, llabs(q->effect_bytes)),
+                         bytes_percent(llabs(q->effect_bytes), r->peak.allocated),
+                         q->effect_bytes < 0 ? "less" : "more", how,
+                         string_clip(a, q->option ? q->option : q->text, 240));
     }
     return *s ? s : NULL;
 }

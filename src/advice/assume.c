@@ -376,6 +376,7 @@ assume_measure(const struct study *x, struct result *r)
             continue;
         const char *layers = rows[q->alternative].checkpoints ? string_shell(x->a, x->p->switched) : NULL;
         q->option = layers ? arena_printf(x->a, "--recompute=%s", layers) : rows[q->alternative].option;
+        q->called = layers ? x->p->unseen_switch : NULL;
         study_tell(x, "trying assumptions", i, r->setup.nassumptions);
         if (!q->measured)
             measure_one(x, r->peak.allocated, all, i);

@@ -390,6 +390,7 @@ struct assumption {
     const char *text;
     enum alternative alternative;
     const char *option;   /* that says otherwise; NULL none */
+    const char *called;   /* what is said so to have been called; NULL nothing */
     bool measured;        /* assume_measure ran the alternative */
     int64_t effect_bytes; /* its peak of allocated bytes less the step's */
     int64_t reserved;     /* its peak of reserved bytes; 0 not asked for */
