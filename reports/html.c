@@ -209,11 +209,11 @@ static void
 unbroken(struct html *h, const char *s)
 {
     while (*s) {
-        size_t n = strcspn(s, " ");
-        if (n < 24 && memchr(s, '-', n))
-            html_leaf(h, "span", html_format(h, "%.*s", (int)n, s), "class", "nb", NULL);
-        else
-            html_printf(h, "%.*s", (int)n, s);
+        size_t n = strcspn(s, " "), whole = n < 24 ? n : strcspn(s, "= ") + 1; /* a long option's name alone */
+        whole = whole <= n && memchr(s, '-', whole) ? whole : 0;
+        if (whole)
+            html_leaf(h, "span", html_format(h, "%.*s", (int)whole, s), "class", "nb", NULL);
+        html_printf(h, "%.*s", (int)(n - whole), s + whole);
         s += n;
         n = strspn(s, " ");
         html_printf(h, "%.*s", (int)n, s);
