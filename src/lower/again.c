@@ -136,6 +136,22 @@ module_of_reader(struct dynamo *d, const struct group *g, const struct call *c)
     return at > 0 ? modules[at].path : NULL;
 }
 
+/* Of the modules that the function around the group's calls, or one around that, the one that a call ran in. */
+static const char *
+module_beside(struct dynamo *d, const struct group *g, const struct call *c)
+{
+    const struct module *modules = d->l->p->modules;
+    for (int reader = lower_module(d->l, g->path ? g->path : "", g->type); reader >= 0;
+         reader = modules[reader].parent) {
+        int at = c->scope;
+        while (at > 0 && modules[at].parent != reader)
+            at = modules[at].parent;
+        if (at > 0 || reader == 0)
+            return at > 0 ? modules[at].path : NULL;
+    }
+    return NULL;
+}
+
 /* How often a line calls the module of the reader's in which a call ran, "self.b(z)"; 0 no line does. around: how many
  * of these have what the reader computes for an argument, so that they run behind it. */
 static int
@@ -627,8 +643,13 @@ static bool
 find_whole(struct dynamo *d, const struct group *g, const struct call *made, const char *name, struct runs *r)
 {
     const char *stack = d->l->g->n[g->last].stack, *module = module_of_reader(d, g, made);
-    if (!module || !made->stack || !stack || !(went_whole(d, module, name) || ends_module(d, g, module, made)))
+    if (!made->stack || !stack)
         return false;
+    if (!module || !went_whole(d, module, name)) {
+        module = module_beside(d, g, made);
+        if (!module || !ends_module(d, g, module, made))
+            return false;
+    }
     *r = (struct runs){
         .scopes = d->l->g->n[g->last].scopes, .module = module, .again = module, .whole = NEW(d->l->a, struct rerun)};
     frames_part(d->l->a, made->stack, stack, &r->from, &r->to);
@@ -640,10 +661,10 @@ find_whole(struct dynamo *d, const struct group *g, const struct call *made, con
 static bool
 find_call_again(struct dynamo *d, const struct group *g, const struct call *made, const char *stack, struct runs *r)
 {
-    const char *module = module_of_reader(d, g, made);
+    const char *module = module_beside(d, g, made);
     if (!module)
         return false;
-    *r = (struct runs){.scopes = d->l->g->n[g->last].scopes, .module = module, .again = module};
+    *r = (struct runs){.scopes = d->l->g->n[g->last].scopes, .module = module, .again = module, .called = true};
     frames_part(d->l->a, made->stack, stack, &r->from, &r->to);
     const char *below = made->stack + strlen(r->from);
     return strcmp(r->from, r->to) != 0 && *below && strcmp(below, stack + strlen(r->to)) == 0;

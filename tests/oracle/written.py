@@ -2352,10 +2352,7 @@ class M(nn.Module):
         made = self.maker(x)
         out = self.judge(x)
         real = self.criterion(out, torch.full_like(out, 0.9))
-        out_made = self.judge(made.detach())
-        fooled = self.criterion(out_made, torch.zeros_like(out_made))
-        out_again = self.judge(made)
-        fools = self.criterion(out_again, torch.ones_like(out_again))
+        %s
         return real + fooled + fools
 class Judge(nn.Module):
     def __init__(self):
@@ -2365,6 +2362,14 @@ class Judge(nn.Module):
     def forward(self, x):
         return self.main(x).view(-1)
 """
+DISCRIMINATES = {
+    "detached": """out_made = self.judge(made.detach())
+        fooled = self.criterion(out_made, torch.zeros_like(out_made))
+        out_again = self.judge(made)
+        fools = self.criterion(out_again, torch.ones_like(out_again))""",
+    "inline": """fooled = F.softplus(self.judge(made.detach())).mean()
+        fools = F.softplus(-self.judge(made)).mean()""",
+}
 # a network that runs twice beside its copy, whose convolutions go into norms and whose noise has the same sizes
 TWINS = """
 def block(i, o):
@@ -3182,7 +3187,10 @@ CASES = {  # name: (classes, entry, entry of the step where it is another, optio
     },
     "turned_over": (TURNED, entry(X, "None", "out.sum()"), None, ["--loss=sum"], ("fp32",)),
     "written_to": (WRITTEN_TO, ROWS, None, ["--freeze=frozen.*"], ("fp32",)),
-    "discriminated": (DISCRIMINATED, entry(IMAGE, "None", "out"), None, ["--loss=output"], ("fp32",)),
+    **{
+        f"discriminates_{n}": (DISCRIMINATED % how, entry(IMAGE, "None", "out"), None, ["--loss=output"], ("fp32",))
+        for n, how in DISCRIMINATES.items()
+    },
     "twins": (
         TWINS,
         entry(IMAGE, "None", "out.sum()"),
