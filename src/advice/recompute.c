@@ -1049,11 +1049,10 @@ look_at_modules(struct planner *x)
     }
     for (int i = 1; i < p->nmodules; i++) {
         const struct module *m = &p->modules[i];
-        const char *leaf = path_last(m->path);
         if (typed)
             x->called[i] = m->type != NULL;
         else if (m->parent >= 0) /* a list's children have numbers for names */
-            x->called[m->parent] |= leaf[strspn(leaf, "0123456789")] != 0;
+            x->called[m->parent] |= !path_listed(m->path);
         if (x->region[i].first >= 0 && m->parent >= 0 && begins_with_list(p, &x->region[i]))
             x->listed[m->parent] = m->type ? m->type : "";
     }

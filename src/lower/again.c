@@ -124,32 +124,34 @@ ran_below(const struct call *c, const char *stack)
     return c->stack && starts_with(c->stack, stack) && c->stack[strlen(stack)];
 }
 
-/* Of the modules that the group's own calls, the one that a call ran in; NULL none. */
+/* Of the modules that module `caller` calls, the one that a call ran in; NULL none. */
 static const char *
-module_of_reader(struct dynamo *d, const struct group *g, const struct call *c)
+module_called(const struct module *modules, int caller, const struct call *c)
 {
-    const struct module *modules = d->l->p->modules;
-    const int reader = lower_module(d->l, g->path ? g->path : "", g->type);
     int at = c->scope;
-    while (at > 0 && modules[at].parent != reader)
+    while (at > 0 && modules[at].parent != caller)
         at = modules[at].parent;
     return at > 0 ? modules[at].path : NULL;
 }
 
-/* Of the modules that the function around the group's calls, or one around that, the one that a call ran in. */
+/* The same of the group's module. */
+static const char *
+module_of_reader(struct dynamo *d, const struct group *g, const struct call *c)
+{
+    const int reader = lower_module(d->l, g->path ? g->path : "", g->type);
+    return module_called(d->l->p->modules, reader, c);
+}
+
+/* Likewise, or of the innermost one around it that calls such a module. */
 static const char *
 module_beside(struct dynamo *d, const struct group *g, const struct call *c)
 {
+    int reader = lower_module(d->l, g->path ? g->path : "", g->type);
     const struct module *modules = d->l->p->modules;
-    for (int reader = lower_module(d->l, g->path ? g->path : "", g->type); reader >= 0;
-         reader = modules[reader].parent) {
-        int at = c->scope;
-        while (at > 0 && modules[at].parent != reader)
-            at = modules[at].parent;
-        if (at > 0 || reader == 0)
-            return at > 0 ? modules[at].path : NULL;
-    }
-    return NULL;
+    const char *module = module_called(modules, reader, c);
+    while (!module && reader > 0)
+        module = module_called(modules, reader = modules[reader].parent, c);
+    return module;
 }
 
 /* How often a line calls the module of the reader's in which a call ran, "self.b(z)"; 0 no line does. around: how many
@@ -1537,8 +1539,8 @@ void
 again_noise(const struct program *p)
 {
     for (const struct call *c = p->calls; c < p->calls + p->ncalls; c++) {
-        if (!spelled(target_bare(c->target), MULTIPLIES) || c->nargs < 2 || c->args[0].kind != ARG_SLOT ||
-            c->args[1].kind != ARG_SLOT)
+        if (c->nargs < 2 || c->args[0].kind != ARG_SLOT || c->args[1].kind != ARG_SLOT ||
+            !spelled(target_bare(c->target), MULTIPLIES))
             continue;
         const int64_t other = c->args[0].i;
         struct arg *like = noise_like(p, c->args[1].i);

@@ -605,9 +605,8 @@ host_region(struct dynamo *d, struct call *c)
 {
     const struct program *p = d->l->p;
     size_t len;
-    const char *code = python_region(c->stack, &len), *line = code ? fx_line(d->l->a, c->stack) : NULL,
-               *read = line ? strchr(line, '(') : NULL;
-    if (!read || !spelled_as(arena_strn(d->l->a, read + 1, python_name(read + 1)), "getitem"))
+    const char *code = python_region(c->stack, &len);
+    if (!code || !spelled_as(regions_argument(d->l->a, c, 0), "getitem"))
         return false;
     for (const struct call *m = c - 1; m >= p->calls; m--) {
         const char *before = python_region(m->stack, &len);

@@ -78,6 +78,8 @@ void traced_lines(struct lowering *l);
 void regions_weigh(struct lowering *l);
 /* The region of that traced call runs under torch.no_grad, unless it is measured with gradients. */
 void regions_no_grad(struct lowering *l, int i);
+/* What the line of a call in a region says of its argument k: "to" of "pow(to, 2)". */
+const char *regions_argument(struct arena *a, const struct call *c, int k);
 /* Per call, whether it is of a checkpoint with use_reentrant=True, or of what is behind one. */
 bool *regions_go_on(struct lowering *l, struct arena *a);
 

@@ -815,9 +815,8 @@ static int
 owner_of(const struct program *p, const struct param *q)
 {
     static const char *const lists = "torch.nn.modules.container.*";
-    const char *leaf = path_last(q->name);
     int m = q->module;
-    if (m >= 0 && !p->modules[m].type && leaf[strspn(leaf, "0123456789")] == '\0') /* a list that no call is in */
+    if (m >= 0 && !p->modules[m].type && path_listed(q->name)) /* a list that no call is in */
         m = p->modules[m].parent;
     while (m >= 0 && p->modules[m].type && glob_match(lists, p->modules[m].type))
         m = p->modules[m].parent;

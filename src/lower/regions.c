@@ -376,9 +376,8 @@ switch_iterations(struct lowering *l, struct regions *r)
             copy_iterated(l, r, i, last[i]);
 }
 
-/* What the line of a call in a region says of its argument k: "to" of "pow(to, 2)". */
-static const char *
-name_of_arg(struct arena *a, const struct call *c, int k)
+const char *
+regions_argument(struct arena *a, const struct call *c, int k)
 {
     const char *line = fx_line(a, c->stack), *p = strchr(line, '(');
     for (int depth = 0; p && *++p && depth >= 0 && k > 0;) {
@@ -395,7 +394,7 @@ casts_read(const struct lowering *l, const struct regions *r, int at, int k)
     const struct arg *arg = &l->p->calls[at].args[k];
     const struct call *m = arg->kind == ARG_SLOT ? group_maker(l->p, (int)arg->i) : NULL;
     return arg->kind == ARG_SLOT && (!m || r->of[m - l->p->calls] != r->of[at]) &&
-           spelled(name_of_arg(r->own, &l->p->calls[at], k), CASTS_TO);
+           spelled(regions_argument(r->own, &l->p->calls[at], k), CASTS_TO);
 }
 
 /* The regions that cast what they read have gradients. */

@@ -278,10 +278,10 @@ tracer_hold_traced(const struct program *p, int *until)
             checkpoint++;
         const bool holds = multiplies_named(p, of, c) && python_is_traced(c->stack),
                    within = checkpoint < p->nregions && p->regions[checkpoint].first <= i;
+        const int returns = within ? p->regions[checkpoint].end - 1 : p->ncalls; /* its function */
         for (struct call_reads r = {c}; holds && (slot = next_read(&r)) >= 0;)
             for (int o = 0; o < c->nouts; o++) {
-                const int last = read[c->outs[o]], end = within ? p->regions[checkpoint].end - 1 : last;
-                const int to = last < end ? last : end; /* its function returns */
+                const int last = read[c->outs[o]], to = last < returns ? last : returns;
                 until[slot] = until[slot] < to ? to : until[slot];
             }
     }
