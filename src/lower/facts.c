@@ -318,12 +318,14 @@ const struct fact fact_table[] = {
     /* The weights of attention, which autocast leaves in fp32 where no cast follows the softmax. Products read a copy,
      * and whoever is handed the weights has them: each layer, and BERT's loop over layers. */
     {TRANSFORMERS, FACT_WEIGHTS,
-     "modeling_bart.py: BartAttention; likewise biogpt, blenderbot, blenderbot_small, data2vec, hubert, informer, "
-     "m2m_100, marian, mbart, musicgen, nllb_moe, patchtst, pegasus, plbart, qwen2_audio, sew, speech_to_text, "
+     "modeling_bart.py: BartAttention; likewise biogpt, blenderbot, blenderbot_small, data2vec, hubert, imagegpt, "
+     "informer, m2m_100, marian, mbart, mgp_str, musicgen, nllb_moe, patchtst, pegasus, plbart, qwen2_audio, sew, "
+     "speech_to_text, "
      "time_series_transformer, unispeech, unispeech_sat, wav2vec2, whisper",
      .around = "*.BartAttention|*.BioGptAttention|*.BlenderbotAttention|*.BlenderbotSmallAttention|"
-               "*.Data2VecAudioAttention|*.HubertAttention|*.InformerAttention|*.M2M100Attention|*.MarianAttention|"
-               "*.MBartAttention|*.MusicgenAttention|*.NllbMoeAttention|*.PatchTSTAttention|*.PegasusAttention|"
+               "*.Data2VecAudioAttention|*.HubertAttention|*.ImageGPTAttention|*.InformerAttention|*.M2M100Attention|"
+               "*.MarianAttention|*.MBartAttention|*.MgpstrAttention|*.MusicgenAttention|*.NllbMoeAttention|*."
+               "PatchTSTAttention|*.PegasusAttention|"
                "*.PLBartAttention|*.Qwen2AudioAttention|*.SEWAttention|*.Speech2TextAttention|"
                "*.TimeSeriesTransformerAttention|*.UniSpeechAttention|*.UniSpeechSatAttention|*.Wav2Vec2Attention|"
                "*.WhisperAttention"},
@@ -340,7 +342,7 @@ const struct fact fact_table[] = {
      "modeling_timesformer.py: TimesformerSelfAttention; likewise canine, clap, cpmant, dab_detr, data2vec, "
      "deberta, deberta_v2, dinat, donut, fastspeech2_conformer, flaubert, flava, fsmt, funnel, glpn, "
      "grounding_dino, hiera, ibert, led, longt5, luke, lxmert, mask2former, maskformer, mm_grounding_dino, mpnet, "
-     "mvp, nystromformer, omdet_turbo, oneformer, prophetnet, pvt, pvt_v2, seggpt, speecht5, squeezebert, "
+     "mvp, nystromformer, omdet_turbo, oneformer, openai, prophetnet, pvt, pvt_v2, seggpt, speecht5, squeezebert, "
      "superglue, swin2sr, swinv2, table_transformer, tapas, trocr, tvp, visual_bert, vitdet, vits, xlm, zoedepth",
      .around = "*.CanineSelfAttention|*.ClapAudioSelfAttention|*.CpmAntAttention|*.DabDetrAttention|"
                "transformers.models.dab_detr.*.DetrAttention|*.Data2VecVisionSelfAttention|"
@@ -354,7 +356,8 @@ const struct fact fact_table[] = {
                "*.LukeSelfAttention|*.LxmertAttention|*.Mask2FormerAttention|*.MaskFormerSwinSelfAttention|"
                "*.MMGroundingDinoMultiheadAttention|*.MPNetSelfAttention|*.MvpAttention|"
                "*.NystromformerSelfAttention|*.OmDetTurboMultiheadAttention|*.OneFormerAttention|"
-               "*.ProphetNetAttention|*.PvtEfficientSelfAttention|*.PvtV2SelfAttention|*.SegGptAttention|"
+               "transformers.models.openai.*.Attention|*.ProphetNetAttention|*.PvtEfficientSelfAttention|*."
+               "PvtV2SelfAttention|*.SegGptAttention|"
                "*.SpeechT5Attention|*.SqueezeBertSelfAttention|*.SuperGlueSelfAttention|*.Swin2SRSelfAttention|"
                "*.Swinv2SelfAttention|*.TableTransformerAttention|*.TapasSelfAttention|*.TimesformerSelfAttention|"
                "*.TrOCRAttention|*.TvpAttention|*.VisualBertSelfAttention|*.VitDetAttention|*.VitsAttention|"
@@ -553,10 +556,15 @@ const struct fact fact_table[] = {
      .type = "*Embeddings", .path = "*.position_ids"},
     {TRANSFORMERS, FACT_SIZE, "modeling_clip.py: CLIPTextEmbeddings", "int64 1 @position_embedding.weight", .type = "*",
      .path = "*.position_ids"},
+    {TRANSFORMERS, FACT_SIZE, "modeling_openai.py: OpenAIGPTModel", "int64 @positions_embed.weight", .type = "*",
+     .path = "*.position_ids"},
     {TRANSFORMERS, FACT_SIZE, "modeling_bert.py: BertEmbeddings", "int64 1 @position_embeddings.weight",
      .type = "*Embeddings", .path = "*.token_type_ids"},
     {TRANSFORMERS, FACT_SIZE, "modeling_gpt2.py: GPT2Attention", "bool 1 1 @wpe.weight @wpe.weight",
      .type = "*GPT2Attention", .path = "*.bias"},
+    {TRANSFORMERS, FACT_SIZE, "modeling_openai.py: Attention",
+     "float 1 1 @positions_embed.weight @positions_embed.weight", .type = "transformers.models.openai.*.Attention",
+     .path = "*.bias"},
     {TRANSFORMERS, FACT_SIZE, "modeling_gpt_neo.py: GPTNeoSelfAttention", "bool 1 1 @wpe.weight @wpe.weight",
      .type = "*GPTNeoSelfAttention", .path = "*.bias"},
     {TRANSFORMERS, FACT_SIZE, "modeling_gpt2.py: GPT2Attention", "float", .type = "*", .path = "*.masked_bias"},

@@ -130,12 +130,15 @@ value_after(struct dynamo *d, const struct group *g)
 {
     for (const struct group *h = g + 1; h < d->groups + d->ngroups; h++) {
         struct arg args[MAX_ARGS];
-        int missing = 0;
+        int missing = 0, made;
         if (!h->path || strcmp(h->path, g->path) != 0 || !spelled(h->target, CONTRACTS))
             continue;
-        if (fx_args(d->l, NULL, h->args, args) < 2 || args[1].kind != ARG_SLOT)
+        const int n = fx_args(d->l, NULL, h->args, args);
+        if (n < 2 || args[1].kind != ARG_SLOT)
             return -1;
         resolve_known(d, &args[1], &missing);
+        if (args[1].i < 0 && group_inputs(d, h, args, n, &made, 1)) /* whose call left no node: what that was made of */
+            return d->l->slot_of[made];
         return (int)args[1].i;
     }
     return -1;

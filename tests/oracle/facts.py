@@ -23,7 +23,7 @@ import steps
 
 OPTIONS = ["--loss", "cross-entropy", "--optimizer", "sgd"]
 KIND = {
-    r"^(gpt_neo_attention|t5_dense|causal_loss|adapters_dora)": "casts",
+    r"^(gpt_neo_attention|t5_dense|causal_loss|adapters_dora|openai_positions)": "casts",
     r"_(ts-eval|sdpa)$|^(encoder|swin_attention|spectral|five_\w+|eva$|diffusers_flux)": "drops",
 }  # which events are compared
 # files without buffers; a tensor that is no buffer, which records don't count
@@ -493,6 +493,14 @@ MODELS = {  # name: exporter, expression of self.op, inputs, result
         )
     },
     "bert_weights": ("dynamo", "Eager(bert.BertLayer, transformers.BertConfig)", ROWS, "y"),
+    "openai_positions": (
+        "dynamo",
+        "without(without(without(without(transformers.OpenAIGPTModel(transformers.OpenAIGPTConfig(vocab_size=64, "
+        "n_positions=16, n_embd=1040, n_layer=1, n_head=2)), 'drop'), 'h.0.attn.attn_dropout'), "
+        "'h.0.attn.resid_dropout'), 'h.0.mlp.dropout')",
+        IDS,
+        "y[0]",
+    ),
     "visual_bert_weights": ("dynamo", "Eager(visual_bert.VisualBertLayer, transformers.VisualBertConfig)", ROWS, "y"),
     "wav2vec2_weights": ("dynamo", "Eager(wav2vec2.Wav2Vec2EncoderLayer, transformers.Wav2Vec2Config)", ROWS, "y"),
     "adapters_norm": (
