@@ -1225,15 +1225,21 @@ changes_nothing(struct dynamo *d, const struct group *g, const char *name, const
     return terms && !own;
 }
 
-/* "total += f(x)" of a number: in what that made, "add_1" of "add", which the line of the next round reads first. */
+/* "total += f(x)" of a number: in what that made, "add_1" of "add", which the line of the next round reads first; and
+ * "x + y + z", of which the last is one. */
 static bool
-adds_to_number(struct dynamo *d, const struct group *g, const char *name, const char *was)
+adds_to_number(struct dynamo *d, const struct group *g, const char *name, const char *was, const struct call *maker)
 {
     const char *line = fx_line_at(d, g->last);
     int number, before;
     line += strspn(line, " ");
-    return was && spelled_as(name, "add") && spelled_as(was, "add") && starts_with(line + python_name(line), " += ") &&
-           fx_number(name, &number) == fx_number(was, &before) && number == before + 1;
+    const char *made = maker && maker->stack ? fx_line(d->l->a, maker->stack) : NULL;
+    if (!was || !spelled_as(name, "add") || !spelled_as(was, "add") ||
+        fx_number(name, &number) != fx_number(was, &before))
+        return false;
+    return (starts_with(line + python_name(line), " += ") && number == before + 1) ||
+           (made && number > before && python_adds_on(made) &&
+            left_writes_more(d, maker, maker->stack, made, maker->target));
 }
 
 /* The frames in which that call ran again for the group; counted: numbers show when. NULL no line shows them. */
@@ -1358,7 +1364,7 @@ again_duplicate(struct dynamo *d, const struct group *g, const char *name, int s
     struct program *p = d->l->p;
     bool item = was && spelled_as(name, "getitem") && spelled_as(was, "getitem");
     const struct call *maker = group_maker(p, slot);
-    if (changes_nothing(d, g, name, maker) || adds_to_number(d, g, name, was))
+    if (changes_nothing(d, g, name, maker) || adds_to_number(d, g, name, was, maker))
         return left_identity(d, g, name, slot);
     int nth = 0;
     if (item && maker) {

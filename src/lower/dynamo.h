@@ -463,6 +463,10 @@ int left_inside(const struct dynamo *d, const struct group *g, int t);
 struct param *left_merged_param(struct dynamo *d, const struct group *g, int slot, bool spread);
 /* States that merged calls run where they are read. */
 void left_assume_merged(struct program *p);
+/* Whether the line of those frames, on which the maker ran, writes the operator more often than the file has it there,
+ * this time. */
+bool left_writes_more(const struct dynamo *d, const struct call *maker, const char *stack, const char *line,
+                      const char *target);
 /* A learned number of the group's line that was 1 or 0 when the file was written: what is multiplied with it, or added
  * to it, was left alone. NULL none. */
 struct param *left_learned(struct dynamo *d, const struct group *g, const char *name);

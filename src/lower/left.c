@@ -101,10 +101,9 @@ left_learned(struct dynamo *d, const struct group *g, const char *name)
     return q && computed_read_here(d, g, q, "", "") ? q : NULL;
 }
 
-/* Whether the line of those frames, on which the maker ran, writes the operator more often than the file has it there,
- * this time. */
-static bool
-writes_more(const struct dynamo *d, const struct call *maker, const char *stack, const char *line, const char *target)
+bool
+left_writes_more(const struct dynamo *d, const struct call *maker, const char *stack, const char *line,
+                 const char *target)
 {
     const struct program *p = d->l->p;
     int calls = 0, i = (int)(maker - p->calls);
@@ -151,8 +150,11 @@ makers_line(const struct dynamo *d, const struct group *g, const struct call *ma
         return made; /* before the second is made */
     if (!sum && strcmp(g->target, lost->target) == 0 &&
         (one ? python_times(read, lost->target) == 1
-             : python_writes(line, lost->target) && writes_more(d, maker, made, line, lost->target)))
+             : python_writes(line, lost->target) && left_writes_more(d, maker, made, line, lost->target)))
         return made; /* "y += f(x)" of 0: the reader is the next one, in a loop's next round or on such a line */
+    if (strcmp(maker->target, lost->target) == 0 && python_adds_on(line) &&
+        left_writes_more(d, maker, made, line, lost->target))
+        return made; /* "x + y + 0" */
     if (sum || python_writes(read, lost->target) || strcmp(maker->target, lost->target) == 0)
         return NULL;
     bool hides = !clones_is_leaf(g->type) &&
@@ -161,7 +163,7 @@ makers_line(const struct dynamo *d, const struct group *g, const struct call *ma
     if (hides && one)
         return NULL;
     bool shows = clones_is_leaf(type) || python_writes(line, maker->target);
-    return hides && shows && !writes_more(d, maker, maker->stack, line, lost->target) ? NULL : made;
+    return hides && shows && !left_writes_more(d, maker, maker->stack, line, lost->target) ? NULL : made;
 }
 
 struct call *
@@ -289,7 +291,7 @@ left_identity(struct dynamo *d, const struct group *g, const char *name, int slo
         const struct call *m = group_maker(d->l->p, slot); /* the line writes its own, and the maker's may another */
         const char *line = m && m->stack ? clones_own_stack(d->l->a, d->l->p->modules[m->scope].type, m->stack) : NULL;
         if (line && again->stack && strcmp(line, again->stack) != 0 &&
-            writes_more(d, m, line, fx_line(d->l->a, line), g->target))
+            left_writes_more(d, m, line, fx_line(d->l->a, line), g->target))
             left_after_maker(d, m, line);
         else
             left_put_on_line(d, g, slot, spelled_root(d->l->a, g->target), true);

@@ -316,6 +316,8 @@ bool python_closes(struct arena *a, const char *line, const char *name);
 const char *python_operand(struct arena *a, const char *line, const char *target);
 /* What a line gives Python's own sum(list), which adds the first to 0; NULL it does not call it. */
 const char *python_sums(const char *line);
+/* Whether a line adds three in a row, "x + y + z". */
+bool python_adds_on(const char *line);
 /* The line of a stack's frame at that level, from 0 on. */
 const char *python_text(struct arena *a, const char *stack, int level);
 /* Whether a later line may be of the statement that a line begins: that one leaves a bracket open, and the later one is

@@ -724,6 +724,27 @@ python_sums(const char *line)
 }
 
 bool
+python_adds_on(const char *line)
+{
+    int open = 0;
+    unsigned plus = 0; /* at each depth */
+    for (const char *p = line; *p; p++) {
+        open += strchr("([{", *p) ? 1 : strchr(")]}", *p) ? -1 : 0;
+        const unsigned here = open >= 0 && open < 31 ? 1u << open : 0;
+        if (*p == '+' && p[1] != '=') {
+            if (plus & here)
+                return true;
+            plus |= here;
+        } else if (strchr(",=", *p)) {
+            plus &= here - 1;
+        } else if (strchr("([{", *p)) {
+            plus &= ~here;
+        }
+    }
+    return false;
+}
+
+bool
 python_goes_on(struct arena *a, const char *line, const char *later)
 {
     const struct source s = syntax_read(a, later);
