@@ -16,11 +16,12 @@
 
 /* A word of a drawing is a call: its operator's stem; in brackets the operator's arguments in the place of the call's
  * own, empty where they are none, = before a number that one is, ! after one that must be a tensor, * after the one of
- * a list that is one, < before what an earlier call read that made it, with which the exporter merged one; then > and
- * the number of the result that it makes, where that is not the last call alone; then ? where the call may be missing,
- * & where it may and the line gives its last argument, ^ where it reads the two before it, ~ the one before it.
- * "reduction" is mean, sum or nothing, which is that argument; name=number is an argument that the drawing itself
- * tells. Sources: torch/_decomp/decompositions.py, torch/_refs and, of composites, aten/src/ATen/native. */
+ * a list that is one, < before what an earlier call read that made it, with which the exporter merged one, or before
+ * that argument of the operator that it was drawn to; then > and the number of the result that it makes, where that is
+ * not the last call alone; then ? where the call may be missing, & where it may and the line gives its last argument, ^
+ * where it reads the two before it, ~ the one before it. "reduction" is mean, sum or nothing, which is that argument;
+ * name=number is an argument that the drawing itself tells. Sources: torch/_decomp/decompositions.py, torch/_refs and,
+ * of composites, aten/src/ATen/native. */
 static const struct arithmetic {
     const char *name; /* as the line calls it; "" whatever that says, for it is a function's, which no file has */
     const char *target, *drawing;
@@ -147,6 +148,10 @@ static const struct arithmetic {
      "ogsigmoid("},
     {"", "aten.binary_cross_entropy_with_logits.default", "mul(<target) log_sigmoid(self) sub^ reduction", NULL,
      "ogsigmoid("},
+    {"", "aten.cdist.default",
+     "pow(x1) sum ones_like? pow(x2) sum ones_like? mul cat cat transpose matmul clamp_min sqrt"},
+    {"", "aten.cdist.default", "pow(x1) sum ones_like? mul cat matmul(,<x2) clamp_min sqrt"},
+    {"", "aten.cdist.default", "pow(x2) sum ones_like? cat transpose matmul(<x1) clamp_min sqrt"},
     {"", "aten.affine_grid_generator.default",
      "add? add? view? transpose(theta,=-2,=-1) unsqueeze(,=1) mul sum(,=-2) view"}, /* its base may be folded */
     {"_safe_softmax.default", "aten._safe_softmax.default", "softmax(self,dim) eq all where"},
@@ -415,6 +420,17 @@ argument(struct dynamo *d, const struct group *g, int k, bool one)
     return args[k];
 }
 
+/* The argument of the operator that the k-th one of a call was drawn to before; NONE it was not. */
+static struct arg
+drawn_argument(const struct dynamo *d, const struct group *g, int k, int argument)
+{
+    const struct node *n = &d->l->g->n[g->last];
+    const int by = k < n->nin && n->in[k] >= 0 ? d->l->g->t[n->in[k]].producer : -1;
+    const struct group *made = by >= 0 && d->group_of[by] >= 0 ? &d->groups[d->group_of[by]] : NULL;
+    const struct call *c = made && made->drawn >= 0 ? group_maker(d->l->p, made->drawn) : NULL;
+    return c && argument < c->nargs ? c->args[argument] : NONE;
+}
+
 static void
 take_arguments(struct dynamo *d, const struct aten *op, const struct word *w, struct arg *all)
 {
@@ -424,9 +440,13 @@ take_arguments(struct dynamo *d, const struct aten *op, const struct word *w, st
         p += merged;
         size_t len = strcspn(p, "!*,)");
         int at = len ? aten_arg(op, arena_strn(d->l->a, p, len)) : -1, before = d->l->p->ncalls;
+        const struct group *g = &d->groups[w->group];
         if (at >= 0)
-            all[at] = argument(d, &d->groups[w->group], k, p[len] == '*');
-        if (at >= 0 && merged) {
+            all[at] = merged ? drawn_argument(d, g, k, at) : NONE;
+        merged &= at >= 0 && all[at].kind == ARG_NONE;
+        if (at >= 0 && all[at].kind == ARG_NONE)
+            all[at] = argument(d, g, k, p[len] == '*');
+        if (merged) {
             const struct call *c = all[at].kind == ARG_SLOT ? group_maker(d->l->p, (int)all[at].i) : NULL;
             all[at] = c ? c->args[0] : NONE;
             d->l->p->ncalls = before;
@@ -491,6 +511,9 @@ arithmetic_lower(struct dynamo *d, int at)
         lower_sizes(d->l, &d->l->g->t[out], &c->rank, &c->size);
     c->in_place = strstr(row->target, "_.") || ends_with(row->name, "_");
     lower_results(d->l, c, nouts);
+    for (int i = 0; i < n; i++)
+        if (words[i].group >= 0)
+            d->groups[words[i].group].drawn = c->outs[0];
     for (int i = 0; i < nouts; i++) {
         const struct group *g = &d->groups[made[i]];
         group_define(d, g, group_output(d, g), c->outs[i]);

@@ -68,7 +68,7 @@ lower_split(struct dynamo *d, int at)
         d->referenced[q - l->p->params] = true;
     }
     if (l->slot_of[n->in[0]] < 0 && from->is_initializer && strncmp(from->name, "val_", 4) != 0) {
-        struct group here = {.last = at, .path = "", .call = -1};
+        struct group here = {.last = at, .path = "", .call = -1, .drawn = -1};
         l->slot_of[n->in[0]] = computed_constant(d, &here, from->name, n->in[0]);
     }
     if (l->slot_of[n->in[0]] < 0)

@@ -70,6 +70,7 @@ struct group {
     int nnodes, cap, *nodes, last;
     const char *path, *type; /* module; no type without a path */
     int call;                /* -1 not made yet */
+    int drawn;               /* the result of the operator whose arithmetic it is part of; -1 none */
     bool done;
 };
 

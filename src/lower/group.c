@@ -79,7 +79,8 @@ group_make(struct dynamo *d)
                                            .given = r->given,
                                            .path = path,
                                            .type = path ? fx_entry(&r->classes, 2) : NULL,
-                                           .call = -1};
+                                           .call = -1,
+                                           .drawn = -1};
             mark_referenced(d, r);
             spelled_read(r->aim, r->target);
             d->takes_batch |= r->aim->batch;
