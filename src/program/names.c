@@ -67,6 +67,14 @@ is_list(const struct source *line, const char *name)
            strstr(b->displayed, " for ");
 }
 
+/* Whether the line puts what it calls into that list, "x.append(f(y))". */
+static bool
+puts_into(const struct tracer *t, const struct spot *s, const char *name)
+{
+    const char *list = syntax_put_into(t->a, s->src->text);
+    return list && strcmp(list, name) == 0;
+}
+
 /* Of these names those stay that no call of a line shows to hold what was made since; `end` is where the last one was
  * lost. How many. */
 static int
@@ -289,7 +297,8 @@ tracer_local_end(struct tracer *t, int from, int level, const char *name)
 {
     const char *names[MAX_NAMES] = {name}, *bound = NULL, *at;
     int end = t->stacks[from].end[level], n = 1;
-    const bool list = t->stacks[from].n > level && is_list(t->stacks[from].at[level].src, name);
+    const bool list = t->stacks[from].n > level &&
+                      (is_list(t->stacks[from].at[level].src, name) || puts_into(t, &t->stacks[from].at[level], name));
     for (int i = tracer_line_end(t, level, from, end) + 1; i <= end; i++) {
         int last = tracer_line_end(t, level, i, end), made = i;
         n = list ? n : gone(t, from, level, i, last, names, n, &made);
@@ -758,8 +767,8 @@ within_line(struct tracer *t, int from, int user, int level)
            tracer_line_end(t, level, from, t->p->ncalls - 1) >= user;
 }
 
-int
-tracer_held_until(struct tracer *t, int from, int out, int user, const char **by)
+static int
+named_until(struct tracer *t, int from, int out, int user, const char **by)
 {
     const struct stack *s = &t->stacks[from], *u = &t->stacks[user];
     int level = stack_parting(s, u);
@@ -825,6 +834,56 @@ tracer_held_until(struct tracer *t, int from, int out, int user, const char **by
     }
     int method = level ? method_end(t, from, user, level - 1) : -1;
     return method >= 0 ? method : level && level < u->n ? u->end[level] : -1;
+}
+
+/* What a loop goes through, "for x in self.f(y):", until its last round has ended; -1 where the reader is in none of
+ * several rounds of such a loop. */
+static int
+iterated_until(struct tracer *t, int from, int user)
+{
+    const struct stack *s = &t->stacks[from], *u = &t->stacks[user];
+    const int level = stack_parting(s, u);
+    if (level >= s->n || level >= u->n || s->at[level].where != u->at[level].where ||
+        strncmp(s->at[level].src->text, "for ", 4) != 0)
+        return -1;
+    const char *text = s->at[level].src->text;
+    if (text[strlen(text) - 1] != ':')
+        return -1;
+    const int head = s->at[level].line;
+    int line = head, far = head, first = -1, last = -1;
+    for (int k = from + 1; k <= s->end[level]; k++) {
+        const struct stack *o = &t->stacks[k];
+        t->steps++;
+        if (o->borrowed || o->n <= level)
+            continue;
+        if (!stack_inside(s, level, o) || o->at[level].line < head || (o->at[level].line == head && line > head))
+            break;
+        if (far < line && (o->at[level].line < line || (first >= 0 && tracer_same_call(t, k, first))))
+            far = line;
+        line = o->at[level].line;
+        first = first < 0 && line > head ? k : first;
+    }
+    bool again = false;
+    for (int k = user; k <= s->end[level] && far > head; k++) {
+        const struct stack *o = &t->stacks[k];
+        if (!o->borrowed && o->n > level && (o->at[level].line > far || o->at[level].line <= head))
+            break;
+        again |= k > user && tracer_same_call(t, k, user);
+        last = k;
+    }
+    for (int i = 0; i < s->at[level].src->nbindings && !again;
+         i++) /* a variable of the loop's, which it leaves bound */
+        again = syntax_binds(u->at[level].src, s->at[level].src->binding[i].name);
+    return again || last < 0 ? last : s->end[level];
+}
+
+int
+tracer_held_until(struct tracer *t, int from, int out, int user, const char **by)
+{
+    const int end = named_until(t, from, out, user, by), rounds = iterated_until(t, from, user);
+    if (rounds > end)
+        *by = NULL;
+    return rounds > end ? rounds : end;
 }
 
 int
