@@ -230,6 +230,22 @@ goes_on(const struct program *p, const struct traced_region *r)
     return p->nregions && p->regions[0].reentrant && !p->calls[r->first].no_grad;
 }
 
+/* Whether the line of call `by`, which reads one result of the region, reads another one in another of its rounds: they
+ * are in a list, which a loop goes through. */
+static bool
+reads_another(const struct program *p, const struct traced_region *r, const int *read, int by)
+{
+    const char *line = p->calls[by].stack;
+    bool another = false;
+    for (int k = r->first; line && k < r->end && !another; k++)
+        for (int o = 0; o < p->calls[k].nouts; o++) {
+            const int other = read[p->calls[k].outs[o]];
+            another |= other > r->end && other != by && p->calls[other].stack &&
+                       p->calls[other].scope == p->calls[by].scope && strcmp(p->calls[other].stack, line) == 0;
+        }
+    return another;
+}
+
 void
 tracer_hold_handed(const struct program *p, int *until)
 {
@@ -239,7 +255,7 @@ tracer_hold_handed(const struct program *p, int *until)
         for (int k = goes_on(p, &r) ? r.end : r.first; k < r.end; k++)
             for (int o = 0; o < p->calls[k].nouts; o++) {
                 const int slot = p->calls[k].outs[o], by = read[slot];
-                if (by < r.end || p->calls[by].no_grad || binds_anew(a, p, by))
+                if (by < r.end || p->calls[by].no_grad || (binds_anew(a, p, by) && !reads_another(p, &r, read, by)))
                     continue;
                 const char *path = r.path;
                 while (*path && !path_within(p->modules[p->calls[by].scope].path, path)) /* it is handed on further */
@@ -573,21 +589,6 @@ returns_layers(const struct program *p, int call, const char *module)
     return returns;
 }
 
-/* Whether two of a module's layers, which ran from `first` to `end`, made what is read behind that, up to call `last`:
- * it returned what each did, as its configuration says. weights: per slot whether it is attention's, of which that is
- * asked; NULL of what layers hand on. reader: per slot the last call that reads it. */
-static bool
-several_read(const struct program *p, const int *reader, const char *module, int first, int end, int last,
-             const bool *weights)
-{
-    int n = 0;
-    for (int k = first; k <= end && n < 2; k++) {
-        const int slot = p->calls[k].outs[0];
-        n += reader[slot] > end && reader[slot] <= last && (weights ? weights[slot] : ends_layer(p, module, k, end));
-    }
-    return n > 1;
-}
-
 /* The length of the name of the list that a call's layer is in, below the module; *name where it begins. */
 static size_t
 list_name(const struct program *p, const char *module, int call, const char **name)
@@ -597,6 +598,28 @@ list_name(const struct program *p, const char *module, int call, const char **na
     for (*name = path; named && strchr(*name, '.') < number - 1;)
         *name = strchr(*name, '.') + 1;
     return named ? (size_t)(number - 1 - *name) : 0;
+}
+
+/* Whether two layers of one of a module's lists, which ran from `first` to `end`, made what is read behind that, up to
+ * call `last`: it returned what each did, as its configuration says. weights: per slot whether it is attention's, of
+ * which that is asked; NULL of what layers hand on. reader: per slot the last call that reads it. */
+static bool
+several_read(const struct program *p, const int *reader, const char *module, int first, int end, int last,
+             const bool *weights)
+{
+    const char *list = "", *other;
+    size_t len = 0;
+    bool several = false;
+    for (int k = first; k <= end && !several; k++) {
+        const int slot = p->calls[k].outs[0];
+        if (reader[slot] <= end || reader[slot] > last || !(weights ? weights[slot] : ends_layer(p, module, k, end)))
+            continue;
+        const size_t n = list_name(p, module, k, &other);
+        several = n && n == len && strncmp(list, other, n) == 0;
+        list = other;
+        len = n;
+    }
+    return several;
 }
 
 static void
