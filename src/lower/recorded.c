@@ -599,6 +599,35 @@ copy_between(struct dynamo *d, const struct group *g, int rank, int *order)
     return copy;
 }
 
+/* A call whose nodes turn what it writes into, whose turn back was merged with its reader's: that has an order of what
+ * the call made. Of slice_scatter, in torchlib of onnxscript. */
+static void
+turn_back(struct dynamo *d, int tensor, int rank, int *order)
+{
+    const struct graph *gr = d->l->g;
+    const struct tensor *t = &gr->t[tensor];
+    const struct node *last = t->producer < 0 ? NULL : &gr->n[t->producer];
+    const int into = last && last->nin ? last->in[0] : -1, before = into < 0 ? -1 : gr->t[into].producer;
+    const struct call *m = group_maker(d->l->p, d->l->slot_of[tensor]);
+    if (before < 0 || !m || d->group_of[before] < 0 || d->group_of[before] != d->group_of[t->producer] ||
+        node_call(last) == CALL_PERMUTE || node_call(&gr->n[before]) != CALL_PERMUTE)
+        return;
+    const struct attr *turned = node_attr(&gr->n[before], "perm");
+    int64_t *own = NEWN(d->l->a, int64_t, rank);
+    if (!turned || turned->n != rank || !turned->ints || t->rank != rank)
+        return;
+    for (int k = 0; k < rank; k++) {
+        if (turned->ints[k] < 0 || turned->ints[k] >= rank)
+            return;
+        own[turned->ints[k]] = t->dims[k].n;
+    }
+    for (int i = 0; i < rank; i++)
+        order[i] = (int)turned->ints[order[i]];
+    struct call *maker = &d->l->p->calls[m - d->l->p->calls];
+    maker->rank = rank;
+    maker->size = own;
+}
+
 /* Transposes and unsqueezes that were merged: the node's own attributes apply to its own input. Transposes that undo
  * each other left a node without. */
 static bool
@@ -620,6 +649,8 @@ merged(struct dynamo *d, const struct group *g, int out)
         left_out(d, g, name);
     for (int i = 0; permutes && i < rank; i++)
         put_dim(perm ? perm->ints[i] : i, rank, &order[i]);
+    if (permutes)
+        turn_back(d, n->in[0], rank, order);
     bool copied = !permutes && strstr(n->rules, "ReshapeReshape") &&
                   (spelled(name, IS_COPY) || hides_copy(d, g, n->in[0]) || made_contiguous(d, g, n->in[0]));
     int read = copied                              ? clones_resolve(d, g, n->in[0], true)
