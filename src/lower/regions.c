@@ -22,6 +22,8 @@ struct regions {
     bool *trains;            /* it has gradients */
     bool *widens;            /* and it casts what it reads, as outside of torch.autocast in it */
     bool *known, *reentrant; /* it is a reentrant checkpoint's if it has gradients, or nothing's; and which */
+    bool *inside;            /* likewise, of what follows each other: it is what the first one is, a checkpoint's */
+    bool *goes_on;           /* and it is of the checkpoint before it */
     int n, cap;
 };
 
@@ -53,6 +55,8 @@ find_regions(struct regions *r)
     r->widens = NEWN(r->own, bool, r->n + 1);
     r->known = NEWN(r->own, bool, r->n + 1);
     r->reentrant = NEWN(r->own, bool, r->n + 1);
+    r->inside = NEWN(r->own, bool, r->n + 1);
+    r->goes_on = NEWN(r->own, bool, r->n + 1);
 }
 
 /* What the file has no line of, and a region's first call reads behind it, is of it where its code has lines before
@@ -90,43 +94,6 @@ reads_trained(const struct program *p, const struct call *c)
     return trained;
 }
 
-/* Of graphs that follow each other, whether one is what the first is, inside of a checkpoint or of torch.no_grad. */
-static bool
-is_inside(const struct regions *r, int first, int of)
-{
-    return (r->number[of] - r->number[first]) % 2 == 0;
-}
-
-/* The regions under torch.utils.checkpoint, if they have gradients. What enters torch.no_grad or leaves it begins a
- * region, but for what has gradients again; a reentrant checkpoint enters it in a function where they are switched off
- * already, so that what is behind it is a region, too, up to the model's end or to that of a torch.no_grad: of the
- * graphs every second one is a checkpoint's. */
-static void
-find_reentrant(struct program *p, struct regions *r)
-{
-    for (int i = 0, end; i < p->ncalls; i = end) {
-        const int first = r->of[i];
-        int last = first;
-        bool behind = false, trained = false;
-        for (end = i; end == i || (first >= 0 && end < p->ncalls && (r->of[end] >= 0 || !p->calls[end].stack)); end++)
-            if (r->of[end] >= 0) {
-                last = r->of[end];
-                behind |= r->number[last] != r->number[first]; /* what is behind may have left nothing */
-                trained |= is_inside(r, first, last) && reads_trained(p, &p->calls[end]);
-            }
-        for (int k = i; k < end && behind && trained; k++) {
-            const int of = r->of[k];
-            if (of < 0)
-                continue;
-            const bool inside = is_inside(r, first, of);
-            r->known[of] = true;
-            r->reentrant[of] = inside && (of != last || end == p->ncalls);
-            r->trains[of] = !inside;
-            p->calls[k].no_grad |= inside && !r->reentrant[of];
-        }
-    }
-}
-
 /* The layer of a list that module m is, or is in; -1 none. */
 static int
 layer_around(const struct program *p, int m)
@@ -152,6 +119,68 @@ module_read(const struct program *p, int first, int end)
                 module = p->modules[module].parent;
         }
     return module < 0 ? 0 : module;
+}
+
+/* Of graphs that follow each other, calls i to end - 1, which are what the first is: every second one, and what goes on
+ * in the layer that one read, behind graphs of its own, as of a torch.autocast in it. */
+static void
+find_inside(const struct program *p, struct regions *r, int i, int end)
+{
+    int base = r->of[i], layer = -1, at = i;
+    r->inside[base] = true;
+    for (int k = i, next; k < end; k = next) {
+        const int of = r->of[k];
+        for (next = k + 1; next < end && (r->of[next] == of || r->of[next] < 0);)
+            next++;
+        if (of < 0)
+            continue;
+        const int own = layer_around(p, module_read(p, k, next)), gap = r->number[of] - r->number[base];
+        const bool goes_on = own >= 0 && own == layer && gap > 2;
+        r->inside[of] = goes_on || gap % 2 == 0 ? r->inside[base] : !r->inside[base];
+        for (; goes_on && at <= k; at++)
+            if (r->of[at] >= 0 && r->of[at] != base) {
+                r->inside[r->of[at]] = r->inside[base];
+                r->goes_on[r->of[at]] = true;
+            }
+        if (own >= 0) {
+            base = of;
+            layer = own;
+            at = k;
+        }
+    }
+}
+
+/* The regions under torch.utils.checkpoint, if they have gradients. What enters torch.no_grad or leaves it begins a
+ * region, but for what has gradients again; a reentrant checkpoint enters it in a function where they are switched off
+ * already, so that what is behind it is a region, too, up to the model's end or to that of a torch.no_grad: of the
+ * graphs every second one is a checkpoint's. */
+static void
+find_reentrant(struct program *p, struct regions *r)
+{
+    for (int i = 0, end; i < p->ncalls; i = end) {
+        const int first = r->of[i];
+        int last = first;
+        bool behind = false, trained = false;
+        for (end = i; end == i || (first >= 0 && end < p->ncalls && (r->of[end] >= 0 || !p->calls[end].stack)); end++)
+            if (r->of[end] >= 0) {
+                last = r->of[end];
+                behind |= r->number[last] != r->number[first]; /* what is behind may have left nothing */
+            }
+        if (behind)
+            find_inside(p, r, i, end);
+        for (int k = i; k < end && behind && !trained; k++)
+            trained = r->of[k] >= 0 && r->inside[r->of[k]] && reads_trained(p, &p->calls[k]);
+        for (int k = i; k < end && behind && trained; k++) {
+            const int of = r->of[k];
+            if (of < 0)
+                continue;
+            const bool inside = r->inside[of];
+            r->known[of] = true;
+            r->reentrant[of] = inside && (of != last || end == p->ncalls);
+            r->trains[of] = !inside;
+            p->calls[k].no_grad |= inside && !r->reentrant[of];
+        }
+    }
 }
 
 /* The tensor that a hook makes require a gradient, as enable_input_require_grads() of Transformers does for a frozen
@@ -250,6 +279,10 @@ checkpoint_regions(struct lowering *l, struct regions *r)
         if (of < 0 || !r->reentrant[of] || !r->trains[of])
             continue;
         struct region next = {.first = i, .end = end, .reentrant = true};
+        if (n && r->goes_on[of]) {
+            regions[n - 1].end = end;
+            continue;
+        }
         if (n && one_checkpoint(p, grows, &regions[n - 1], &next)) {
             for (int k = regions[n - 1].end; k < i; k++)
                 p->calls[k].no_grad = true;
