@@ -185,7 +185,8 @@ enum stack_word {
     SAYS_DETACH = 8,
     SAYS_FLOAT = 16,
     SAYS_KEEPS = 32,
-    SAYS_FUNCTION = 64 /* a forward() runs that is no module's: "spike(x)" of "spike = Spike.apply" */
+    SAYS_FUNCTION = 64, /* a forward() runs that is no module's: "spike(x)" of "spike = Spike.apply" */
+    SAYS_TYPE_AS = 128
 };
 /* Whether the stack of some node has one of the words; SAYS_KEEPS: a line that may bind an attribute. */
 bool fx_says(const struct lowering *l, unsigned words);

@@ -195,6 +195,7 @@ says(const char *stack)
         {"checkpoint", SAYS_CHECKPOINT}, {"functions[j](", SAYS_CHECKPOINT},
         {".apply(", SAYS_APPLY},         {"File \"<eval_with_key>", SAYS_EVAL},
         {"detach", SAYS_DETACH},         {"float", SAYS_FLOAT},
+        {").type_as(", SAYS_TYPE_AS},
     };
     unsigned bits = 0;
     for (int i = 0; i < COUNT(words) && stack; i++)

@@ -1100,6 +1100,25 @@ reads(const struct arg *args, int n, int slot)
     return false;
 }
 
+/* Of the calls of this statement before call `last` the first that makes arguments behind `at`, and nothing that the
+ * calls from `last` on read. */
+static int
+first_behind(const struct dynamo *d, const struct group *g, const struct arg *args, int n, int at, int last)
+{
+    const struct program *p = d->l->p;
+    const char *stack = d->l->g->n[g->last].stack;
+    int first = last;
+    for (bool feeds = stack != NULL; feeds && first > 0; first -= feeds) {
+        const struct call *c = &p->calls[first - 1];
+        feeds = c->stack && strcmp(c->stack, stack) == 0 && reads(args + at + 1, n - at - 1, c->outs[0]);
+        for (int k = first; k < last && !feeds && c->stack && strcmp(c->stack, stack) == 0; k++)
+            feeds = reads(p->calls[k].args, p->calls[k].nargs, c->outs[0]);
+        for (int k = last; k < p->ncalls && feeds; k++)
+            feeds = !reads(p->calls[k].args, p->calls[k].nargs, c->outs[0]);
+    }
+    return first;
+}
+
 /* Python evaluates arguments from the left: the last calls, which were lost and make argument `at`, ran before those of
  * this statement that make later arguments. */
 static void
@@ -1112,20 +1131,11 @@ put_in_order(struct dynamo *d, const struct group *g, const struct arg *args, in
     const char *written = constant                               ? arena_printf(d->l->a, "aten.%s", made->args[0].s)
                           : target_is(made->target, TARGET_LOST) ? "aten.contiguous"
                                                                  : made->target;
-    int first = lost;
     if (!stack || args[at].kind != ARG_SLOT || args[at].i != made->outs[0] ||
         !(python_writes(fx_line_at(d, g->last), written) ||
           (made->stack && made->stack != stack && starts_with(made->stack, stack))))
         return;
-    for (bool feeds = true; feeds && first > 0; first -= feeds) {
-        const struct call *c = &p->calls[first - 1];
-        feeds = c->stack && strcmp(c->stack, stack) == 0 && reads(args + at + 1, n - at - 1, c->outs[0]);
-        for (int k = first; k < lost && !feeds && c->stack && strcmp(c->stack, stack) == 0; k++)
-            feeds = reads(p->calls[k].args, p->calls[k].nargs, c->outs[0]);
-        for (int k = lost; k < p->ncalls && feeds; k++)
-            feeds = !reads(p->calls[k].args, p->calls[k].nargs, c->outs[0]);
-    }
-    group_move(d, lost, first);
+    group_move(d, lost, first_behind(d, g, args, n, at, lost));
 }
 
 /* What is written in place, where that is a slice of all that this group made: the file has no other name for what is
@@ -1464,9 +1474,12 @@ recorded_call(struct dynamo *d, struct group *g)
     int operand = n > 0 && args[0].kind == ARG_SLOT ? (int)args[0].i : -1;
     struct place here = {.path = NULL}; /* where the call stands, when facts are asked for */
     if (operand >= 0) {
+        const int before = l->p->ncalls;
         args[0].i = cast_by_fact(d, g, args, n, true, operand, &here);
         if (args[0].i == operand)
             args[0].i = casts_operand(d, g, 0, operand);
+        if (l->p->ncalls == before + 1 && n > 1)
+            group_move(d, before, first_behind(d, g, args, n, 0, before));
     }
     if (n > 1 && args[1].kind == ARG_SLOT && args[1].i >= 0)
         args[1].i = casts_operand(d, g, 1, (int)args[1].i);

@@ -9,6 +9,7 @@
 #include "lower/dynamo.h"
 #include "torch/torch.h"
 
+#include <ctype.h>
 #include <string.h>
 
 static bool
@@ -317,6 +318,69 @@ is_input(const struct program *p, int slot)
     return false;
 }
 
+/* The first tensor that a module reads which the line of those frames calls, up to that call; -1 none. */
+static int
+given_to(const struct dynamo *d, const char *stack, const char *module, size_t n, int last)
+{
+    const struct program *p = d->l->p;
+    int slot = -1, read;
+    for (int i = last; i >= 0 && p->calls[i].stack && starts_with(p->calls[i].stack, stack); i--) {
+        const char *own = path_last(p->modules[p->calls[i].scope].path);
+        if (strlen(own) == n && strncmp(own, module, n) == 0 &&
+            (read = next_read(&(struct call_reads){&p->calls[i]})) >= 0)
+            slot = read;
+    }
+    return slot;
+}
+
+static bool
+is_name(char c)
+{
+    return isalnum((unsigned char)c) || c == '_';
+}
+
+/* What "(x.float() + y).type_as(x)", "(self.norm(x.float()) * y).type_as(x)" or "self.norm(x.float()).type_as(x)" goes
+ * back to, on the line where that call made it, and the frames down to that line; -1 another line. */
+static int
+gone_back_to(const struct dynamo *d, int made, const char **frames)
+{
+    static const char as[] = ").type_as(", self[] = "self.", widened[] = ".float()";
+    const struct call *c = &d->l->p->calls[made];
+    *frames = c->stack;
+    const char *line = c->stack ? fx_line(d->l->a, c->stack) : "", *end = strstr(line, as);
+    if (!end && c->stack) {
+        *frames = fx_outer(d->l->a, c->stack);
+        end = strstr(line = fx_line(d->l->a, *frames), as);
+    }
+    const char *from = end;
+    for (int depth = 1; from > line && depth > 0;) {
+        from--;
+        depth -= python_opens(*from);
+    }
+    if (!end || *from != '(')
+        return -1;
+    const bool called = from > line && is_name(from[-1]);
+    if (called != (*frames != c->stack) || (!called && spelled(c->target, CASTS))) /* an operand's; cast already */
+        return -1;
+    while (called && from > line && (is_name(from[-1]) || from[-1] == '.'))
+        from--;
+    from += !called;
+    const char *module = starts_with(from, self) ? from + strlen(self) : "";
+    const size_t len = python_name(module);
+    const bool given = len && module[len] == '(';
+    const char *x = given ? module + len + 1 : from, *like = end + strlen(as);
+    const size_t n = python_name(x);
+    const bool same = n && strncmp(x, like, n) == 0 && like[n] == ')', widens = starts_with(x + n, widened);
+    if (!n || !(same || (!*like && widens)) || (called && !given)) /* or it stands on the next line */
+        return -1;
+    if (given)
+        return given_to(d, *frames, module, len, made);
+    const struct call *cast =
+        widens && c->nargs && c->args[0].kind == ARG_SLOT ? group_maker(d->l->p, c->args[0].i) : NULL;
+    const struct arg *operand = cast && spelled(cast->target, CASTS_TO) ? cast->args : c->args;
+    return c->nargs && operand->kind == ARG_SLOT ? (int)operand->i : -1;
+}
+
 /* x.type_as(y) where the types were equal: a softmax goes back to the type of its input, others to that of what entered
  * their module, no parameter of it. */
 static int
@@ -326,8 +390,10 @@ lost_type_as(struct dynamo *d, const struct group *g, int slot)
     int from = p->ncalls - 1, like = -1;
     while (from >= 0 && p->calls[from].outs[0] != slot)
         from--;
-    if (from < 0 || spelled(p->calls[from].target, CASTS)) /* a fact has put it back */
+    if (from < 0 || spelled(p->calls[from].target, CASTS)) /* a fact has put it back, or its line */
         return slot;
+    const char *line;
+    const int back = gone_back_to(d, from, &line);
     for (int i = from; i >= 0 && p->calls[i].scope == p->calls[from].scope; i--)
         for (int k = p->calls[i].nargs - 1; k >= 0; k--) {
             const struct arg *a = &p->calls[i].args[k];
@@ -336,6 +402,7 @@ lost_type_as(struct dynamo *d, const struct group *g, int slot)
         }
     if (spelled(p->calls[from].target, NORMALIZES))
         like = (int)p->calls[from].args[0].i;
+    like = back < 0 ? like : back;
     if (like < 0)
         return slot;
     const char *read = fx_line_at(d, g->last), *stack = p->calls[from].stack;
@@ -393,7 +460,7 @@ takes_apart(const char *line, const char *stem)
     return false;
 }
 
-/* "x = f(y).detach()" after the last call of f. */
+/* "x = f(y).detach()" after the last call of f; "x = f(x.float()).type_as(x)". */
 int
 resolve_last(struct dynamo *d, const struct group *g, int slot, bool parted)
 {
@@ -411,7 +478,17 @@ resolve_last(struct dynamo *d, const struct group *g, int slot, bool parted)
                 c->stack = s;
                 return c->outs[0];
             }
-    return slot;
+    const struct call *m =
+        stack && !parted && fx_record(l, g->last)->says & SAYS_TYPE_AS ? group_maker(l->p, slot) : NULL;
+    const char *line;
+    const int like = m ? gone_back_to(d, (int)(m - l->p->calls), &line) : -1;
+    while (like >= 0 && !next && ++at + 1 < d->ngroups)
+        next = l->g->n[d->groups[at + 1].nodes[0]].stack;
+    if (like < 0 || (next && starts_with(next, line)))
+        return slot;
+    const int cast = group_cast_like(d, g, slot, like);
+    l->p->calls[l->p->ncalls - 1].stack = line;
+    return cast;
 }
 
 int

@@ -1578,6 +1578,131 @@ class M(nn.Module):
         h = torch.tanh(self.stem(x))
         return self.structure(self.a(h), x) + self.structure(self.b(h), x)
 """
+# cdist() of many rows, in functions whose lines no file has, and one row of it that two of them share
+FAR_APART = """
+def chamfer(p, q):
+    d = torch.cdist(p, q)
+    return d.min(dim=2)[0].mean() + d.min(dim=1)[0].mean()
+class M(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.a, self.codes = nn.Linear(16, 16), nn.Parameter(torch.rand(640, 16))
+    def forward(self, x):
+        h = torch.tanh(self.a(x))
+        g = h.sin()
+        k = (-torch.cdist(h.reshape(-1, 16), self.codes)).softmax(-1)
+        return k.sum() + %s
+"""
+# rotated halves that are written into every second element, with a turn behind that
+WRITES_EVERY_SECOND = """
+class Turn(nn.Module):
+    def forward(self, h, cos, sin):
+        a, b = h.unflatten(-1, (-1, 2)).unbind(-1)
+        out = torch.empty_like(h)
+        out[..., 0::2] = a * cos - b * sin
+        out[..., 1::2] = a * sin + b * cos
+        return out.type_as(h)
+class M(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.q, self.k, self.turn = nn.Linear(64, 64), nn.Linear(64, 64), Turn()
+    def forward(self, x):
+        t = x[:, :, :8].unsqueeze(2)
+        cos, sin = t.cos(), t.sin()
+        q = self.turn(self.q(x).unflatten(2, (4, 16)), cos, sin)
+        k = self.turn(self.k(x).unflatten(2, (4, 16)), cos, sin)
+        return torch.tanh(q.%s @ k.permute(0, 2, 3, 1))
+"""
+# sums and norms in fp32 whose lines go back to a variable's type
+TYPED_BACK = """
+class Block(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.norm1, self.norm2 = nn.LayerNorm(64, elementwise_affine=False), nn.LayerNorm(64)
+        self.up, self.down, self.mix = nn.Linear(64, 128), nn.Linear(128, 64), nn.Linear(64, 64)
+        self.table = nn.Parameter(torch.rand(2, 64))
+    def forward(self, x, e):
+        scale, shift = (self.table + e).chunk(2, dim=1)
+        y = (self.norm1(x.float()) * (1 + scale) + shift).type_as(x)
+        h = self.mix(y)
+        x = (x.float() + h * scale).type_as(x)
+        y = self.norm2(x.float()).type_as(x)
+        f = self.down(torch.tanh(self.up(y)))
+        x = (x.float() + f.float() * shift).type_as(x)
+        return x
+class M(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.a, self.blocks = nn.Linear(64, 64), nn.ModuleList(Block() for _ in range(3))
+    def forward(self, x):
+        h, e = self.a(x), x[:, :1]
+        for block in self.blocks:
+            h = block(h, e)
+        return h
+"""
+# what a loop goes through, a module's list, which it has until its last round
+GOES_THROUGH = """
+class Mix(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.layers = nn.ModuleList([nn.Linear(64, 64) for _ in range(3)])
+    def forward(self, parts):
+        high, low = parts[0], parts[1]
+        outs = [high.permute(0, 2, 1)]
+        for i in range(3):
+            low = low + self.layers[i](high).sin()
+            high = low
+            if i < 2:
+                low = parts[i + 2]
+            outs.append(high.permute(0, 2, 1))
+        return outs
+class M(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.a, self.seasons, self.trends, self.out = nn.Linear(64, 64), Mix(), Mix(), nn.Linear(8, 16)
+    def forward(self, x):
+        h = self.a(x)
+        first, second = [], []
+        for k in range(4):
+            m = (h * (k + 1)).cumsum(1)
+            first.append((h - m).exp())
+            second.append(m.permute(0, 2, 1).flip(1).permute(0, 2, 1))
+        outs = []
+        for s, t in zip(self.seasons(first), self.trends(second)):
+            outs.append(self.out(s + t).sum(0))
+        return torch.cat(outs)
+"""
+# of a teacher the maps that a loop goes through, each under a name that it binds anew
+TEACHES_MAPS = """
+class Net(nn.Module):
+    def __init__(self, n):
+        super().__init__()
+        self.layer1 = nn.Sequential(nn.Conv2d(8, n, 3, 2, 1), nn.BatchNorm2d(n), nn.Tanh())
+        self.layer2 = nn.Sequential(nn.Conv2d(n, n, 3, 1, 1), nn.BatchNorm2d(n), nn.Tanh(), nn.Conv2d(n, n, 3, 1, 1))
+        self.layer3 = nn.Sequential(nn.Conv2d(n, n, 3, 1, 1), nn.BatchNorm2d(n), nn.Tanh(), nn.Conv2d(n, n, 3, 1, 1))
+class M(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.teacher, self.student = Net(16), Net(8)
+        self.proj = nn.ModuleList([nn.Conv2d(8, 16, 1) for _ in range(3)])
+        for p in self.teacher.parameters():
+            p.requires_grad = False
+    def maps(self, net, x):
+        f1 = net.layer1(x)
+        f2 = net.layer2(f1)
+        f3 = net.layer3(f2)
+        return f1, f2, f3
+    def forward(self, x):
+        with torch.no_grad():
+            taught = self.maps(self.teacher, x)
+        own = self.maps(self.student, x)
+        loss = 0
+        for proj, t, s in zip(self.proj, taught, own):
+            t = torch.tanh(t)
+            p = F.normalize(proj(s), dim=1)
+            loss += (t - p).pow(2).sum(1).mean() * 0.5
+        return loss
+"""
 DISTANCES = """
 class M(nn.Module):
     def __init__(self):
@@ -2009,6 +2134,7 @@ SERIES = '{"x": torch.rand(b, 16, 64), "y": torch.rand(b, 16, 64)}'
 IDS = '{"idx": ids(b, 16), "targets": ids(b, 16)}'
 FIELD = '{"idx": torch.zeros(b, 4, dtype=torch.long)}'
 SMALL_IMAGE = '{"x": torch.rand(b, 8, 16, 16)}'
+POINTS = '{"x": torch.rand(b, 32, 16)}'
 RATED = '{"x": torch.rand(b, 8, 64), "y": torch.rand(b, 8, 64)}'
 PAIR = '{"x": torch.rand(b, 64), "y": torch.rand(b, 64)}'
 IMAGE, FLAT = '{"x": torch.rand(b, 3, 32, 32)}', '{"x": torch.rand(b, 96)}'
@@ -2248,6 +2374,12 @@ REENTERS = {
     ),
     "last": ("y = layer.feed(y)", "t = y.tanh()\n        y = checkpoint(self.teacher, y, use_reentrant=True)"),
 }
+# with a graph of its own in each, for torch.autocast, and one in that
+REENTERS_WIDENS = REENTRANT.replace(
+    "return torch.cos(x * self.scale)",
+    "with torch.autocast(x.device.type, enabled=False):\n            t = (x.float() * self.scale).cos()\n"
+    "        return t.to(x.dtype)",
+).replace("t = self.turns(at)\n        return x + t", "return x + self.turns(at)")
 # of a frozen table, whose hook makes what it reads require a gradient
 REENTERS_HOOKED = """
 from torch.utils.checkpoint import checkpoint
@@ -3118,6 +3250,15 @@ CASES = {  # name: (classes, entry, entry of the step where it is another, optio
                 "out += self.layers[0](h) / 2\n        out += self.layers[1](h)\n        "
                 "out = out + self.layers[2](h)",
             ),
+            (
+                "of_nought_too",
+                "u = self.layers[0](h) + self.layers[1](h) + 0\n        out = self.layers[2](h) * u.sin()",
+            ),
+            (
+                "of_nought_first",
+                "u = 0 + self.layers[0](h) + self.layers[1](h)\n        out = u.sin() + u.cos() + h.sum()",
+            ),
+            ("of_equals", "u, v = self.layers[0](h), self.layers[1](h)\n        out = (u + v).sin() * (u + v).cos()"),
         )
     },
     "gathered": (GATHERED, entry(X, "None", "out.sum()"), None, ["--loss=sum"], ("fp32",)),
@@ -3231,6 +3372,7 @@ CASES = {  # name: (classes, entry, entry of the step where it is another, optio
             ("normed_constant", TEACHER % (NORMED % 64), X, ("fp32",)),
             ("recomputed_method", METHOD_RECOMPUTED, X, ("fp32",)),
             *((f"reenters_{n}", REENTRANT % how, X, ("fp32",)) for n, how in REENTERS.items()),
+            ("reenters_widens", REENTERS_WIDENS % REENTERS["layers"], X, ("fp32",)),
             ("reenters_dense", REENTERS_DENSE, IMAGE, ("fp32",)),
             ("reenters_distilled", REENTERS_DISTILLED, X, ("fp32",)),
             ("normed_outside", NORMED_OUTSIDE, X, steps.PRECISIONS),
@@ -3354,6 +3496,32 @@ CASES = {  # name: (classes, entry, entry of the step where it is another, optio
     "weighed": (WEIGHED, entry(RATED, "None", "out"), None, ["--loss=output"], steps.PRECISIONS),
     "scored": (SCORED, entry(RATED, "None", "out"), None, ["--loss=output"], steps.PRECISIONS),
     "forward_direct": (DIRECT, ROWS, None, [], steps.PRECISIONS),
+    **{
+        f"far_apart_{n}": (
+            FAR_APART % text,
+            entry(POINTS, "None", "out"),
+            None,
+            ["--loss=output"],
+            steps.PRECISIONS,
+        )
+        for n, text in (
+            ("once", "chamfer(g, x)"),
+            ("shares", "chamfer(h, x) + chamfer(g, x)"),
+        )
+    },
+    **{
+        f"writes_every_second_{n}": (
+            WRITES_EVERY_SECOND % text,
+            entry(X, "None", "out.sum()"),
+            None,
+            ["--loss=sum"],
+            ("fp32",),
+        )
+        for n, text in (("permute", "permute(0, 2, 1, 3)"), ("transpose", "transpose(1, 2)"))
+    },
+    "typed_back": (TYPED_BACK, entry(X, "None", "out.sum()"), None, ["--loss=sum"], steps.PRECISIONS),
+    "goes_through": (GOES_THROUGH, entry(X, "None", "out.sum()"), None, ["--loss=sum"], steps.PRECISIONS),
+    "teaches_maps": (TEACHES_MAPS, entry(SMALL_IMAGE, "None", "out"), None, ["--loss=output"], ("fp32",)),
     **{  # dropout: casts of one input for two adapters, which the exporter merges with the dropouts
         n: (ADAPTERS % (".to(torch.bfloat16)", drops), HALF, None, ["--train=*lora_*"], ("fp32",))
         for n, drops in (("lora_half", ""), ("lora_half_dropout", ", lora_dropout=0.1"))
