@@ -339,6 +339,15 @@ is_name(char c)
     return isalnum((unsigned char)c) || c == '_';
 }
 
+/* The bracket that the one there closes; the line's begin where none does. */
+static const char *
+opening(const char *line, const char *close)
+{
+    for (int depth = 1; close > line && depth > 0;)
+        depth -= python_opens(*--close);
+    return close;
+}
+
 /* What "(x.float() + y).type_as(x)", "(self.norm(x.float()) * y).type_as(x)" or "self.norm(x.float()).type_as(x)" goes
  * back to, on the line where that call made it, and the frames down to that line; -1 another line. */
 static int
@@ -352,11 +361,7 @@ gone_back_to(const struct dynamo *d, int made, const char **frames)
         *frames = fx_outer(d->l->a, c->stack);
         end = strstr(line = fx_line(d->l->a, *frames), as);
     }
-    const char *from = end;
-    for (int depth = 1; from > line && depth > 0;) {
-        from--;
-        depth -= python_opens(*from);
-    }
+    const char *from = end ? opening(line, end) : line;
     if (!end || *from != '(')
         return -1;
     const bool called = from > line && is_name(from[-1]);

@@ -836,8 +836,35 @@ named_until(struct tracer *t, int from, int out, int user, const char **by)
     return method >= 0 ? method : level && level < u->n ? u->end[level] : -1;
 }
 
-/* What a loop goes through, "for x in self.f(y):", until its last round has ended; -1 where the reader is in none of
- * several rounds of such a loop. */
+/* The last line of the body of a loop whose head has call `from`, as far as its rounds show; the head's where it has no
+ * second one. */
+static int
+body_end(struct tracer *t, int from, int level)
+{
+    const struct stack *s = &t->stacks[from];
+    const int head = s->at[level].line;
+    int line = head, first = -1, end = head;
+    if (t->body.level == level && t->body.head == head && t->body.returns == s->end[level])
+        return t->body.end;
+    for (int k = from + 1; k <= s->end[level] && t->steps++ < limit(LIMIT_FRAMES); k++) {
+        const struct stack *o = &t->stacks[k];
+        if (o->borrowed || o->n <= level)
+            continue;
+        if (!stack_inside(s, level, o) || o->at[level].line < head || (o->at[level].line == head && line > head))
+            break;
+        if (end < line && (o->at[level].line < line || (first >= 0 && tracer_same_call(t, k, first))))
+            end = line;
+        line = o->at[level].line;
+        first = first < 0 && line > head ? k : first;
+    }
+    t->body.level = level;
+    t->body.head = head;
+    t->body.returns = s->end[level];
+    return t->body.end = end;
+}
+
+/* What a loop goes through, "for x in self.f(y):", until its last round has ended, of which the loop's variables hold
+ * theirs until the function returns; -1 where the reader is in none of several rounds of such a loop. */
 static int
 iterated_until(struct tracer *t, int from, int user)
 {
@@ -846,34 +873,19 @@ iterated_until(struct tracer *t, int from, int user)
     if (level >= s->n || level >= u->n || s->at[level].where != u->at[level].where ||
         strncmp(s->at[level].src->text, "for ", 4) != 0)
         return -1;
-    const char *text = s->at[level].src->text;
-    if (text[strlen(text) - 1] != ':')
-        return -1;
-    const int head = s->at[level].line;
-    int line = head, far = head, first = -1, last = -1;
-    for (int k = from + 1; k <= s->end[level]; k++) {
-        const struct stack *o = &t->stacks[k];
-        t->steps++;
-        if (o->borrowed || o->n <= level)
-            continue;
-        if (!stack_inside(s, level, o) || o->at[level].line < head || (o->at[level].line == head && line > head))
-            break;
-        if (far < line && (o->at[level].line < line || (first >= 0 && tracer_same_call(t, k, first))))
-            far = line;
-        line = o->at[level].line;
-        first = first < 0 && line > head ? k : first;
-    }
+    const struct source *head = s->at[level].src;
+    const int end = head->text[strlen(head->text) - 1] == ':' ? body_end(t, from, level) : s->at[level].line;
+    int last = -1;
     bool again = false;
-    for (int k = user; k <= s->end[level] && far > head; k++) {
+    for (int k = user; k <= s->end[level] && end > s->at[level].line && t->steps++ < limit(LIMIT_FRAMES); k++) {
         const struct stack *o = &t->stacks[k];
-        if (!o->borrowed && o->n > level && (o->at[level].line > far || o->at[level].line <= head))
+        if (!o->borrowed && o->n > level && (o->at[level].line > end || o->at[level].line <= s->at[level].line))
             break;
         again |= k > user && tracer_same_call(t, k, user);
         last = k;
     }
-    for (int i = 0; i < s->at[level].src->nbindings && !again;
-         i++) /* a variable of the loop's, which it leaves bound */
-        again = syntax_binds(u->at[level].src, s->at[level].src->binding[i].name);
+    for (int i = 0; i < head->nbindings && !again; i++) /* bound anew */
+        again = syntax_binds(u->at[level].src, head->binding[i].name);
     return again || last < 0 ? last : s->end[level];
 }
 

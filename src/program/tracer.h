@@ -31,6 +31,9 @@ struct tracer {
     struct {
         int from, user, level;
     } apart; /* what runs_apart was asked last: it is asked several times for a tensor and its reader */
+    struct {
+        int level, head, returns, end;
+    } body; /* the loop whose last line was asked for last, by its head's line and the end of its frame */
     struct counted {
         const char *text, *target;
         struct spelling spelling;
