@@ -934,6 +934,29 @@ may_be_trained(const struct dynamo *d, const struct group *g)
     return may;
 }
 
+/* What an operator makes of a parameter that has the same numbers when the file is written, which has them once:
+ * 1 / (alpha + 1e-9) of ones. -1 it is another constant. */
+static int
+made_of_equal(struct dynamo *d, const struct group *g, const struct aten *op, const struct tensor *t)
+{
+    const struct param *q = params_called(d, t->name), *own = NULL;
+    for (int i = 0; q && i < d->l->p->nparams && !own; i++) { /* of the layers that have one each the group's */
+        const struct param *other = &d->l->p->params[i];
+        const bool alike = other->kind == PARAM_TRAINED && other->rank == q->rank &&
+                           (q->rank <= 0 || !memcmp(other->size, q->size, sizeof(*q->size) * (size_t)q->rank));
+        own = alike && computed_read_here(d, g, other, "", "") ? other : NULL;
+    }
+    q = own ? own : q;
+    const bool pair = spelled(op->name, HAS_IDENTITY);
+    if (!q || q->kind != PARAM_TRAINED || !(pair || (aten_elementwise(op) && strcmp(op->args, "self") == 0)))
+        return -1;
+    struct call *c = group_call(d, g, arena_printf(d->l->a, "aten.%s", op->name), 1 + pair);
+    c->args[0] = (struct arg){.kind = ARG_SLOT, .i = q->slot};
+    if (pair)
+        c->args[1] = INT(1);
+    return c->outs[0];
+}
+
 static int
 constant_made(struct dynamo *d, const struct group *g, const char *name, int tensor)
 {
@@ -981,7 +1004,9 @@ constant_made(struct dynamo *d, const struct group *g, const char *name, int ten
                                        : spelled_was(stem)                  ? spelled_was(stem)
                                        : t->dtype == DT_BOOL && t->rank > 1 ? arena_printf(l->a, "%s.Tensor", stem)
                                                                             : stem);
-    slot = dtypes[t->dtype].is_float && was && was->grad ? folded_of(d, g, was->name) : -1;
+    slot = was && was->grad ? made_of_equal(d, g, was, t) : -1;
+    if (slot < 0)
+        slot = dtypes[t->dtype].is_float && was && was->grad ? folded_of(d, g, was->name) : -1;
     if (slot >= 0) {
         if (table >= 0)
             d->tables[table].slot = slot;

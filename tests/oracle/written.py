@@ -1769,6 +1769,23 @@ class M(B):
         scale, shift = ((y + y.exp()).detach()).chunk(2, -1)
         return (torch.sigmoid(self.b(h.exp())) * torch.cat([low * scale, high * shift], -1)).sum(-1)
 """
+# in a function, and what is made of ones, which are ones, too: the file has them once
+SNAKES_OF_ONES = """
+def snake(x, alpha):
+    return x + torch.sin(x * alpha) ** 2 / (alpha + 1e-9)
+class Snake(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.alpha = nn.Parameter(torch.ones(1, 8, 1))
+    def forward(self, x):
+        return snake(x, self.alpha)
+class M(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.a, self.first, self.b, self.then = nn.Linear(64, 64), Snake(), nn.Linear(64, 64), Snake()
+    def forward(self, x):
+        return self.then(self.b(self.first(self.a(x))))
+"""
 SNAKES = """
 class Snake(nn.Module):
     def __init__(self):
@@ -3519,6 +3536,7 @@ CASES = {  # name: (classes, entry, entry of the step where it is another, optio
         )
         for n, text in (("permute", "permute(0, 2, 1, 3)"), ("transpose", "transpose(1, 2)"))
     },
+    "snakes_of_ones": (SNAKES_OF_ONES, entry(X, "None", "out.sum()"), None, ["--loss=sum"], steps.PRECISIONS),
     "typed_back": (TYPED_BACK, entry(X, "None", "out.sum()"), None, ["--loss=sum"], steps.PRECISIONS),
     "goes_through": (GOES_THROUGH, entry(X, "None", "out.sum()"), None, ["--loss=sum"], steps.PRECISIONS),
     "teaches_maps": (TEACHES_MAPS, entry(SMALL_IMAGE, "None", "out"), None, ["--loss=output"], ("fp32",)),
