@@ -629,21 +629,28 @@ unread_numbers(struct dynamo *d)
     arena_free(a);
 }
 
-/* A batch norm ran where the signature says that it wrote over its running statistics, and nobody read the result where
- * nothing of the file reads these. Source: BUFFER_MUTATION in torch/export/graph_signature.py. */
+/* What the signature says was written over, and nothing of the file reads: a batch norm's running statistics, which
+ * ran then for nobody, or what a module updates for its next call, as the sums behind a codebook. Source:
+ * BUFFER_MUTATION in torch/export/graph_signature.py. */
 static void
 doubt_updated(struct dynamo *d)
 {
+    static const char *const beside[] = {"running_var", "num_batches_tracked", "_u", "_v"}; /* told by others */
     const struct program *p = d->l->p;
     const char *updated = strstr(d->l->g->signature, "BUFFER_MUTATION"); /* of training exports alone */
     for (int i = 0; i < p->nparams && updated; i++) {
         const char *name = p->params[i].name;
-        if (d->referenced[i] || p->params[i].kind != PARAM_BUFFER || !ends_with(name, "running_mean") ||
-            !strstr(updated, arena_printf(d->l->a, "BUFFER_MUTATION target='%s'", name)))
+        const bool norm = ends_with(name, "running_mean");
+        bool told = d->referenced[i] || p->params[i].kind != PARAM_BUFFER;
+        for (int k = 0; k < COUNT(beside) && !told; k++)
+            told = ends_with(name, beside[k]);
+        if (told || !strstr(updated, arena_printf(d->l->a, "BUFFER_MUTATION target='%s'", name)))
             continue;
-        graph_doubt(d->l->g, name, "batch_norm", "memlint.export",
-                    "it was updated, and no call that is left reads it, so that its layer ran for nobody: what it made "
-                    "is not counted");
+        graph_doubt(
+            d->l->g, name, norm ? "batch_norm" : "buffer", "memlint.export", "%s",
+            norm ? "it was updated, and no call that is left reads it, so that its layer ran for nobody: what it "
+                   "made is not counted"
+                 : "it was updated, and no call that is left reads it: what was computed for it is not counted");
         break;
     }
 }
