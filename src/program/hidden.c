@@ -230,20 +230,36 @@ goes_on(const struct program *p, const struct traced_region *r)
     return p->nregions && p->regions[0].reentrant && !p->calls[r->first].no_grad;
 }
 
+/* A line and the module that it runs in, as a name. */
+static const char *
+reader_line(struct arena *a, const struct call *c)
+{
+    return arena_printf(a, "%d %s", c->scope, c->stack);
+}
+
+/* The lines behind the region that read its results: a call of each, or behind the last one where several do. */
+static struct names *
+reading_lines(const struct program *p, struct arena *a, const struct traced_region *r, const int *read)
+{
+    struct names *lines = names_new(a);
+    for (int k = r->first; k < r->end; k++)
+        for (int o = 0; o < p->calls[k].nouts; o++) {
+            const int by = read[p->calls[k].outs[o]];
+            if (by <= r->end || !p->calls[by].stack)
+                continue;
+            int *of = names_id(lines, reader_line(a, &p->calls[by]));
+            *of = *of < 0 || *of == by ? by : p->ncalls;
+        }
+    return lines;
+}
+
 /* Whether the line of call `by`, which reads one result of the region, reads another one in another of its rounds: they
  * are in a list, which a loop goes through. */
 static bool
-reads_another(const struct program *p, const struct traced_region *r, const int *read, int by)
+reads_another(const struct program *p, struct arena *a, const struct names *lines, int by)
 {
-    const char *line = p->calls[by].stack;
-    bool another = false;
-    for (int k = r->first; line && k < r->end && !another; k++)
-        for (int o = 0; o < p->calls[k].nouts; o++) {
-            const int other = read[p->calls[k].outs[o]];
-            another |= other > r->end && other != by && p->calls[other].stack &&
-                       p->calls[other].scope == p->calls[by].scope && strcmp(p->calls[other].stack, line) == 0;
-        }
-    return another;
+    const int of = p->calls[by].stack ? names_find(lines, reader_line(a, &p->calls[by])) : -1;
+    return of >= 0 && of != by;
 }
 
 void
@@ -251,18 +267,25 @@ tracer_hold_handed(const struct program *p, int *until)
 {
     struct arena *a = arena_new();
     const int *read = last_readers(p, a);
-    for (struct traced_region r = {0}; next_region(p, a, &r);)
+    for (struct traced_region r = {0}; next_region(p, a, &r);) {
+        const struct names *lines = NULL; /* until one binds anew */
         for (int k = goes_on(p, &r) ? r.end : r.first; k < r.end; k++)
             for (int o = 0; o < p->calls[k].nouts; o++) {
                 const int slot = p->calls[k].outs[o], by = read[slot];
-                if (by < r.end || p->calls[by].no_grad || (binds_anew(a, p, by) && !reads_another(p, &r, read, by)))
+                if (by < r.end || p->calls[by].no_grad)
                     continue;
+                if (binds_anew(a, p, by)) {
+                    lines = lines ? lines : reading_lines(p, a, &r, read);
+                    if (!reads_another(p, a, lines, by))
+                        continue;
+                }
                 const char *path = r.path;
                 while (*path && !path_within(p->modules[p->calls[by].scope].path, path)) /* it is handed on further */
                     path = path_last(path) > path ? arena_strn(a, path, (size_t)(path_last(path) - 1 - path)) : "";
                 const int last = function_end(p, path, r.end);
                 until[slot] = until[slot] < last ? last : until[slot];
             }
+    }
     arena_free(a);
 }
 
