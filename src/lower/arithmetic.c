@@ -441,12 +441,10 @@ take_arguments(struct dynamo *d, const struct aten *op, const struct word *w, st
         size_t len = strcspn(p, "!*,)");
         int at = len ? aten_arg(op, arena_strn(d->l->a, p, len)) : -1, before = d->l->p->ncalls;
         const struct group *g = &d->groups[w->group];
+        const struct arg drawn = at >= 0 && merged ? drawn_argument(d, g, k, at) : NONE;
         if (at >= 0)
-            all[at] = merged ? drawn_argument(d, g, k, at) : NONE;
-        merged &= at >= 0 && all[at].kind == ARG_NONE;
-        if (at >= 0 && all[at].kind == ARG_NONE)
-            all[at] = argument(d, g, k, p[len] == '*');
-        if (merged) {
+            all[at] = drawn.kind == ARG_NONE ? argument(d, g, k, p[len] == '*') : drawn;
+        if (at >= 0 && merged && drawn.kind == ARG_NONE) {
             const struct call *c = all[at].kind == ARG_SLOT ? group_maker(d->l->p, (int)all[at].i) : NULL;
             all[at] = c ? c->args[0] : NONE;
             d->l->p->ncalls = before;

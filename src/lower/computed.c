@@ -1004,9 +1004,10 @@ constant_made(struct dynamo *d, const struct group *g, const char *name, int ten
                                        : spelled_was(stem)                  ? spelled_was(stem)
                                        : t->dtype == DT_BOOL && t->rank > 1 ? arena_printf(l->a, "%s.Tensor", stem)
                                                                             : stem);
-    slot = was && was->grad ? made_of_equal(d, g, was, t) : -1;
-    if (slot < 0)
-        slot = dtypes[t->dtype].is_float && was && was->grad ? folded_of(d, g, was->name) : -1;
+    const bool grows = was && was->grad;
+    slot = grows ? made_of_equal(d, g, was, t) : -1;
+    if (slot < 0 && grows && dtypes[t->dtype].is_float)
+        slot = folded_of(d, g, was->name);
     if (slot >= 0) {
         if (table >= 0)
             d->tables[table].slot = slot;

@@ -320,15 +320,13 @@ const struct fact fact_table[] = {
     {TRANSFORMERS, FACT_WEIGHTS,
      "modeling_bart.py: BartAttention; likewise biogpt, blenderbot, blenderbot_small, data2vec, hubert, imagegpt, "
      "informer, m2m_100, marian, mbart, mgp_str, musicgen, nllb_moe, patchtst, pegasus, plbart, qwen2_audio, sew, "
-     "speech_to_text, "
-     "time_series_transformer, unispeech, unispeech_sat, wav2vec2, whisper",
+     "speech_to_text, time_series_transformer, unispeech, unispeech_sat, wav2vec2, whisper",
      .around = "*.BartAttention|*.BioGptAttention|*.BlenderbotAttention|*.BlenderbotSmallAttention|"
                "*.Data2VecAudioAttention|*.HubertAttention|*.ImageGPTAttention|*.InformerAttention|*.M2M100Attention|"
-               "*.MarianAttention|*.MBartAttention|*.MgpstrAttention|*.MusicgenAttention|*.NllbMoeAttention|*."
-               "PatchTSTAttention|*.PegasusAttention|"
-               "*.PLBartAttention|*.Qwen2AudioAttention|*.SEWAttention|*.Speech2TextAttention|"
-               "*.TimeSeriesTransformerAttention|*.UniSpeechAttention|*.UniSpeechSatAttention|*.Wav2Vec2Attention|"
-               "*.WhisperAttention"},
+               "*.MarianAttention|*.MBartAttention|*.MgpstrAttention|*.MusicgenAttention|*.NllbMoeAttention|"
+               "*.PatchTSTAttention|*.PegasusAttention|*.PLBartAttention|*.Qwen2AudioAttention|*.SEWAttention|"
+               "*.Speech2TextAttention|*.TimeSeriesTransformerAttention|*.UniSpeechAttention|*.UniSpeechSatAttention|"
+               "*.Wav2Vec2Attention|*.WhisperAttention"},
     {TRANSFORMERS, FACT_WEIGHTS,
      "modeling_bert.py: BertSelfAttention; likewise bert_generation, bridgetower, camembert, data2vec, "
      "electra, ernie, megatron_bert, rembert, roberta, roberta_prelayernorm, roc_bert, roformer, xlm_roberta, "
@@ -356,9 +354,9 @@ const struct fact fact_table[] = {
                "*.LukeSelfAttention|*.LxmertAttention|*.Mask2FormerAttention|*.MaskFormerSwinSelfAttention|"
                "*.MMGroundingDinoMultiheadAttention|*.MPNetSelfAttention|*.MvpAttention|"
                "*.NystromformerSelfAttention|*.OmDetTurboMultiheadAttention|*.OneFormerAttention|"
-               "transformers.models.openai.*.Attention|*.ProphetNetAttention|*.PvtEfficientSelfAttention|*."
-               "PvtV2SelfAttention|*.SegGptAttention|"
-               "*.SpeechT5Attention|*.SqueezeBertSelfAttention|*.SuperGlueSelfAttention|*.Swin2SRSelfAttention|"
+               "transformers.models.openai.*.Attention|*.ProphetNetAttention|*.PvtEfficientSelfAttention|"
+               "*.PvtV2SelfAttention|*.SegGptAttention|*.SpeechT5Attention|*.SqueezeBertSelfAttention|"
+               "*.SuperGlueSelfAttention|*.Swin2SRSelfAttention|"
                "*.Swinv2SelfAttention|*.TableTransformerAttention|*.TapasSelfAttention|*.TimesformerSelfAttention|"
                "*.TrOCRAttention|*.TvpAttention|*.VisualBertSelfAttention|*.VitDetAttention|*.VitsAttention|"
                "transformers.models.xlm.*.MultiHeadAttention|*.ZoeDepthMultiheadAttention"},

@@ -729,7 +729,8 @@ python_adds_on(const char *line)
     int open = 0;
     unsigned plus = 0; /* at each depth */
     for (const char *p = line; *p; p++) {
-        open += strchr("([{", *p) ? 1 : strchr(")]}", *p) ? -1 : 0;
+        const int opens = python_opens(*p);
+        open += opens;
         const unsigned here = open >= 0 && open < 31 ? 1u << open : 0;
         if (*p == '+' && p[1] != '=') {
             if (plus & here)
@@ -737,7 +738,7 @@ python_adds_on(const char *line)
             plus |= here;
         } else if (strchr(",=", *p)) {
             plus &= here - 1;
-        } else if (strchr("([{", *p)) {
+        } else if (opens > 0) {
             plus &= ~here;
         }
     }
