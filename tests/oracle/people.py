@@ -3,15 +3,18 @@
 """Models as people write them by hand, each from another paper or course: is the peak right, or said to be unsure?
 
     people.py MEMLINT RECORD.PY EXPORT.PY [--only REGEX] [--set N] [--torchscript | --captured] [--keep DIR] [-v]
+    people.py MEMLINT RECORD.PY EXPORT.PY --add FOLDER --set N [--only REGEX] [--keep DIR]
 
 people.tar.xz has their sources and, for each, the peaks that PyTorch has; those who wrote them had not read memlint.
 Comments of a source say what a user knows: "# loss:", "# freeze:", "# outputs:", "# static:" (inputs without a batch),
 "# fixed:" (the batch is 4 in the file), "# more:" (options). Dynamo's export in training mode, TorchScript's, or
 memlint's own of a batch of 4, is made where DIR has none. Printed: a line for each row that is wrong by more than 0.5 %
 or in doubt, then a table. Exit 1 when one is wrong and sure.
+
+--add: the sources of FOLDER become set N: those that dynamo exports, with the peaks of their recorded steps.
 """
 
-import collections, json, os, re, sys, tarfile
+import collections, dataclasses, json, os, re, sys, tarfile
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path[:0] = [HERE, os.path.join(HERE, "..", "..", "packaging", "python")]
@@ -71,7 +74,51 @@ def options(source, fixed=False):
     return said + [f"--freeze={p}" for p in words(source, "freeze")] + words(source, "more")
 
 
+def peaks(bench, name, source):
+    """Of each precision, as PyTorch's step on fake tensors has it. Layers are made without them where that goes, since
+    they count a deep copy's transposed storage twice. A fake tensor that is asked whether it is true, as masks are
+    whether they are all ones, says yes, or where the inputs have a mask no: a batch is padded."""
+    found = {}
+    for precision in steps.PRECISIONS:
+        trace, log = bench.file(name, f".{precision}.trace"), bench.file(name, ".log")
+
+        def record(real):
+            from torch._subclasses.fake_tensor import FakeTensor
+
+            FakeTensor.__bool__ = lambda _: "attention_mask" not in source
+            entry = dataclasses.replace(steps.load("zoo", bench.file(name, ".py")).ZOO["case"], real_build=real)
+            bench.record.record("case", entry, BATCH, "adamw", precision, trace=trace + ".tmp")
+            os.rename(trace + ".tmp", trace)
+
+        if os.path.exists(trace) or any(steps.apart(log, lambda: record(real)) for real in (True, False)):
+            found[precision] = steps.peak(trace, steps.canonical(open(trace)))
+        else:
+            print("not recorded ", name, precision, steps.reason(log), flush=True)
+    return found
+
+
+def add(a, bench):
+    path = os.path.join(HERE, "people.tar.xz")
+    with tarfile.open(path) as tar:
+        files = {m.name: tar.extractfile(m).read() for m in tar.getmembers() if m.isfile()}
+    for file in sorted(f for f in os.listdir(a.add) if f.endswith(".py") and re.search(a.only, f[: -len(".py")])):
+        name, log = file[: -len(".py")], bench.file(file[: -len(".py")], ".log")
+        source = steps.read(a.add, file)
+        bench.put(name, source.decode())
+        if not os.path.exists(bench.file(name, ".onnx")):
+            if not steps.apart(log, lambda: export(bench, name, source.decode(), "")):
+                print("not exported ", name, steps.reason(log), flush=True)
+                continue
+        found = peaks(bench, name, source.decode())
+        if found:
+            files[f"{a.set}/{file}"], files[f"{a.set}/{name}.json"] = source, json.dumps(found).encode()
+            print(f"{a.set}/{name}", found, flush=True)
+    steps.archive(path, sorted(files.items()))
+
+
 def run(a, bench):
+    if a.add:
+        return add(a, bench)
     counts = collections.defaultdict(collections.Counter)
     with tarfile.open(os.path.join(HERE, "people.tar.xz")) as tar:
         texts = {m.name: tar.extractfile(m).read().decode() for m in tar.getmembers() if m.isfile()}
@@ -96,10 +143,14 @@ def run(a, bench):
 def main():
     ap = steps.arguments(__doc__)
     ap.add_argument("--set", default="", help="of one set alone")
+    ap.add_argument("--add", metavar="FOLDER", help="make a set of the sources in this folder")
     how = ap.add_mutually_exclusive_group()
     how.add_argument("--torchscript", action="store_true", help="files by TorchScript's exporter")
     how.add_argument("--captured", action="store_true", help="memlint's own")
-    return steps.on_bench(run, ap.parse_args())
+    a = ap.parse_args()
+    if a.add and not a.set:
+        ap.error("--add needs the number of a set: --set N")
+    return steps.on_bench(run, a)
 
 
 if __name__ == "__main__":
