@@ -649,6 +649,15 @@ tied_to(const struct dynamo *d, int at, int table)
     return table;
 }
 
+/* One tensor is trained or not, under whichever of its names options say so. */
+static void
+tie_kinds(const struct setup *s, struct param *one, struct param *other)
+{
+    const enum param_kind wins = s->train.n ? PARAM_TRAINED : PARAM_FROZEN;
+    if (one->kind == wins || other->kind == wins)
+        one->kind = other->kind = wins;
+}
+
 /* A buffer of the same name in a module of the same parent, which is read; NULL none. */
 static const struct param *
 same_leaf(const struct dynamo *d, const struct param *q)
@@ -1028,6 +1037,7 @@ params_tie(struct dynamo *d)
                 }
             }
             q->slot = from->slot;
+            tie_kinds(l->s, q, from);
             if (from->tied_to >= 0 || other < i) {
                 q->tied_to = from->tied_to >= 0 ? from->tied_to : other;
             } else { /* the name that comes first is the parameter's */
