@@ -330,6 +330,7 @@ static const struct loss losses[] = {
     {.name = "smooth-l1", .help = "likewise, squared near zero", .op = "smooth_l1_loss.default"},
     {.name = "huber", .help = "likewise, linear far from zero", .op = "huber_loss.default"},
     {.name = "bce", .help = "binary cross-entropy with logits", .op = "binary_cross_entropy_with_logits.default"},
+    {.name = "kl-div", .help = "log-probabilities against probabilities like the output", .op = "kl_div.default"},
     {.name = "sum", .help = "the sum of the output", .run = run_sum, .no_target = true},
     {.name = "output",
      .help = "the output itself, one number that the model computed",
@@ -2477,7 +2478,7 @@ step_holds(struct program *p, const struct setup *s)
     p->held_most =
         HOLD_LOCALS * setup_instead(s, ALTERNATIVE_LOCALS) | HOLD_FUNCTIONS * setup_instead(s, ALTERNATIVE_FUNCTIONS) |
         HOLD_WEIGHTS * setup_instead(s, ALTERNATIVE_WEIGHTS) | HOLD_TRACED * !setup_instead(s, ALTERNATIVE_TRACED) |
-        HOLD_LISTS * !setup_instead(s, ALTERNATIVE_LISTS);
+        HOLD_LISTS * !setup_instead(s, ALTERNATIVE_LISTS) | HOLD_BEHIND * setup_instead(s, ALTERNATIVE_BEHIND);
     if (first && first->held && first->held_most == p->held_most && python_holds_alike(p, first)) {
         p->held = first->held;
         p->held_by = first->held_by;
@@ -2490,6 +2491,10 @@ step_holds(struct program *p, const struct setup *s)
         program_assume(p, ALTERNATIVE_TRACED,
                        "names of what runs under torch.no_grad hold random numbers until their function returns, and "
                        "what a product reads until that was read, too: the file has no lines of it");
+    if (python_behind(p))
+        program_assume(p, ALTERNATIVE_BEHIND,
+                       "what stands behind checkpoints lives until it is read, and not in names until its function "
+                       "returns: the file has no lines of it");
     if (python_lists(p))
         program_assume(p, ALTERNATIVE_LISTS,
                        "lists that have what a loop's lines read under a name that none binds, or what further lines "

@@ -83,6 +83,7 @@ LOSSES = {
     "smooth-l1": "F.smooth_l1_loss",
     "huber": "F.huber_loss",
     "bce": "F.binary_cross_entropy_with_logits",
+    "kl-div": "F.kl_div",
     "sum": "lambda out, targets: out.sum()",
 }
 CASES = {  # name: optimizer, loop, loss
