@@ -1503,7 +1503,10 @@ again_traceless(struct dynamo *d, const struct group *g, const char *name, int s
     if (outer) {
         c->stack = outer;
     } else if (!python_calls(line, row->stem)) {
-        left_put_on_line(d, g, slot, row->stem, false);
+        const char *name = row->list ? python_operand(d->l->a, line, g->target) : NULL;
+        left_put_on_line(d, g, slot, row->stem, false,
+                         name ? arena_printf(d->l->a, "%s torch.%s(", left_line(d->l->a, stack, name), row->stem)
+                              : NULL);
     }
     return made;
 }

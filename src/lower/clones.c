@@ -264,11 +264,28 @@ clones_left(const struct dynamo *d, const char *stack, const char *line, const c
     return made < written * (1 + (times ? read / times : 0));
 }
 
+/* Whether the line makes contiguous what a module returns: "self.attn(x, mask).contiguous()". */
+static bool
+makes_result_contiguous(const char *line)
+{
+    static const char self[] = "self.", makes[] = ".contiguous(";
+    bool found = false;
+    for (const char *at = strstr(line, makes) ? line : ""; !found && (at = strstr(at, self));) {
+        at += strlen(self);
+        const size_t name = python_name(at);
+        const char *end = name && at[name] == '(' ? python_brackets_end(at + name) : NULL;
+        found = end && strncmp(end, makes, strlen(makes)) == 0;
+    }
+    return found;
+}
+
 /* Whether the line makes a local contiguous: "x.contiguous()", not "x.view(...).contiguous()"; or an element of one,
  * "x[-1].contiguous()", where elements says so. */
 static bool
 makes_contiguous(const char *line, bool elements)
 {
+    if (makes_result_contiguous(line))
+        return true;
     for (const char *at = line, *from; (at = strstr(at, ".contiguous(")); at++) {
         from = at;
         if (elements && from > line && from[-1] == ']')
@@ -518,15 +535,54 @@ padding_of(struct dynamo *d, const struct group *g)
     return at >= 0 && at < n ? &args[at] : NULL;
 }
 
-/* What a call padded the slot to those sizes, which others read, too; -1 none did. */
+/* What another call padded alike, in the function of this one, which others read, too; -1 none did. */
 static int
-padded_before(const struct program *p, int slot, int rank, const int64_t *wide)
+padded_before(const struct program *p, const struct call *pad)
 {
-    for (const struct call *c = p->calls; c < p->calls + p->ncalls; c++)
-        if (target_is(c->target, TARGET_PADS) && c->args[0].kind == ARG_SLOT && c->args[0].i == slot &&
-            c->rank == rank && c->size && memcmp(c->size, wide, sizeof(*wide) * (size_t)rank) == 0)
+    for (const struct call *c = p->calls; c < pad; c++)
+        if (target_is(c->target, TARGET_PADS) && c->args[0].kind == ARG_SLOT && c->args[0].i == pad->args[0].i &&
+            c->scope == pad->scope && c->rank == pad->rank && c->size &&
+            memcmp(c->size, pad->size, sizeof(*c->size) * (size_t)c->rank) == 0)
             return c->outs[0];
     return -1;
+}
+
+/* The variable that a line's only call of one gets, "x" of "getattr(self, name)(x)"; NULL none. */
+static const char *
+only_given(struct arena *a, const char *line)
+{
+    const char *variable = NULL;
+    int calls = 0;
+    for (const char *at = line; (at = strchr(at, '('));) {
+        const bool called = at > line && (isalnum((unsigned char)at[-1]) || strchr("_])", at[-1]));
+        const size_t name = python_name(++at);
+        if (called && name && at[name] == ')') {
+            variable = arena_strn(a, at, name);
+            calls++;
+        }
+    }
+    return calls == 1 ? variable : NULL;
+}
+
+/* The line of what padded the group's input: that which calls its layer, or, where that gives it a variable, a lost one
+ * before. Whether the line itself pads. */
+static bool
+pad_line(struct dynamo *d, const struct group *g, struct call *c)
+{
+    struct arena *a = d->l->a;
+    const bool leaf = clones_is_leaf(g->type);
+    const char *outer = c->stack ? clones_own_stack(a, g->type, c->stack) : NULL,
+               *line = outer ? fx_line(a, outer) : "",
+               *args = leaf ? NULL : python_calls(line, spelled_root(a, g->target));
+    const size_t name = args ? python_name(args) : 0;
+    if (!outer || python_in_torch(outer) || !(leaf || name))
+        return false;
+    const char *given = leaf ? only_given(a, line) : args[name] == ',' ? arena_strn(a, args, name) : NULL;
+    c->stack = given ? arena_printf(a, "%s F.pad(", left_line(a, outer, given)) : outer;
+    c->scope = leaf ? d->l->p->modules[c->scope].parent : c->scope;
+    c->frames = fx_frames(a, c->stack);
+    c->location = fx_location(a, c->stack);
+    return !given;
 }
 
 int
@@ -552,16 +608,15 @@ clones_pad(struct dynamo *d, const struct group *g, int input)
             wide[2 + k] += pad;
         }
     }
-    const int before = padded_before(l->p, l->slot_of[input], rank, wide);
-    if (before >= 0)
-        return before;
     struct call *c = group_call(d, g, "aten.constant_pad_nd.default", 3);
     c->args[0] = (struct arg){.kind = ARG_SLOT, .i = l->slot_of[input]};
     c->args[1] = (struct arg){.kind = ARG_LIST, .n = 2 * spatial, .list = amounts};
     c->args[2] = FLT(0);
     c->rank = rank;
     c->size = wide;
-    return c->outs[0];
+    const int before = pad_line(d, g, c) ? -1 : padded_before(l->p, c);
+    l->p->ncalls -= before >= 0;
+    return before >= 0 ? before : c->outs[0];
 }
 
 /* The convolution or linear layer that took in its batch norm: attributes, input and weight sizes stand in the Conv
@@ -636,22 +691,18 @@ host_line(struct dynamo *d, const struct group *g, struct call *c)
     const char *outer = c->stack ? fx_outer(a, c->stack) : NULL, *frame = outer ? python_inner(outer) : NULL;
     if (!frame || python_in_torch(outer))
         return;
-    const char *line = fx_line(a, outer), *read = python_calls(line, path_last(g->path)),
-               *in = read ? strstr(frame, ", in ") : NULL;
+    const char *line = fx_line(a, outer), *read = python_calls(line, path_last(g->path));
     const size_t name = read ? python_name(read) : 0;
     const char *variable = name && read[name] == ')' ? arena_strn(a, read, name) : NULL;
-    if (!in || !variable || python_binds(a, line, variable))
+    if (!variable || python_binds(a, line, variable))
         return;
-    static const char begin[] = "File \"";
-    const size_t file = strlen(begin) + strcspn(frame + strlen(begin), "\"");
     const struct call *m = c->args[0].kind == ARG_SLOT ? group_maker(d->l->p, c->args[0].i) : NULL;
     const char *made = m && m->stack ? clones_own_stack(a, d->l->p->modules[m->scope].type, m->stack) : "";
     if (strcmp(fx_outer(a, made), fx_outer(a, outer)) == 0 && python_binds(a, fx_line(a, made), variable))
         c->stack = arena_printf(a, "%s\n  %s", made, python_inner(c->stack)); /* of what it read, too */
     else
-        c->stack = arena_printf(a, "%.*s%.*s\", line %d%.*s\n    %s = self.%s(\n  %s", (int)(frame - outer), outer,
-                                (int)file, frame, python_frame_line(frame) - 1, (int)strcspn(in, "\n"), in, variable,
-                                path_last(c->name), python_inner(c->stack));
+        c->stack = arena_printf(a, "%s self.%s(\n  %s", left_line(a, outer, variable), path_last(c->name),
+                                python_inner(c->stack));
     c->frames = fx_frames(a, c->stack);
     c->location = fx_location(a, c->stack);
 }

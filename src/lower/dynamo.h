@@ -454,8 +454,11 @@ int left_behind(struct dynamo *d, const char *name);
 /* What changes no number was left out, as a sum of one element is; but PyTorch makes a tensor: a doubt. */
 void left_out(struct dynamo *d, const struct group *g, const char *name);
 /* The last call, which reads that slot, is of a line of its own, which calls it by that name; seen: or stays where it
- * is, where no line does. */
-void left_put_on_line(struct dynamo *d, const struct group *g, int slot, const char *stem, bool seen);
+ * is, where no line does. lost: the stack that it has there; NULL none. */
+void left_put_on_line(struct dynamo *d, const struct group *g, int slot, const char *stem, bool seen, const char *lost);
+/* The stack, but for its end, of a statement that left nothing and binds that name, before the line that a stack ends
+ * in. */
+const char *left_line(struct arena *a, const char *stack, const char *name);
 /* The node that makes tensor t, an interior value of another group of the same operator, or the sizes for one that runs
  * like it, as ones_like does like zeros_like; -1. */
 int left_inside(const struct dynamo *d, const struct group *g, int t);

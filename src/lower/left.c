@@ -181,8 +181,18 @@ left_after_maker(struct dynamo *d, const struct call *maker, const char *stack)
     return &p->calls[at + 1];
 }
 
+const char *
+left_line(struct arena *a, const char *stack, const char *name)
+{
+    static const char begin[] = "File \"";
+    const char *frame = python_inner(stack), *in = strstr(frame, ", in ");
+    const size_t file = strlen(begin) + strcspn(frame + strlen(begin), "\"");
+    return arena_printf(a, "%.*s%.*s\", line %d%.*s\n    %s =", (int)(frame - stack), stack, (int)file, frame,
+                        python_frame_line(frame) - 1, (int)strcspn(in, "\n"), in, name);
+}
+
 void
-left_put_on_line(struct dynamo *d, const struct group *g, int slot, const char *stem, bool seen)
+left_put_on_line(struct dynamo *d, const struct group *g, int slot, const char *stem, bool seen, const char *lost)
 {
     struct program *p = d->l->p;
     const struct node *reader = &d->l->g->n[g->last];
@@ -192,7 +202,7 @@ left_put_on_line(struct dynamo *d, const struct group *g, int slot, const char *
     struct call *c = &p->calls[p->ncalls++];
     if (!line && seen)
         return;
-    c->stack = line;
+    c->stack = line ? line : lost;
     group_move(d, p->ncalls - 1, at);
 }
 
@@ -294,7 +304,7 @@ left_identity(struct dynamo *d, const struct group *g, const char *name, int slo
             left_writes_more(d, m, line, fx_line(d->l->a, line), g->target))
             left_after_maker(d, m, line);
         else
-            left_put_on_line(d, g, slot, spelled_root(d->l->a, g->target), true);
+            left_put_on_line(d, g, slot, spelled_root(d->l->a, g->target), true, NULL);
         return made;
     }
     struct call *c = group_call(d, g, arena_printf(d->l->a, "%s.Tensor", spelled_stem(d->l->a, name)), 2);

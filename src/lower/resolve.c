@@ -790,6 +790,10 @@ resolve_lost(struct dynamo *d, const struct group *g, const char *name, int posi
         if (q)
             return left_nothing ? again_traceless(d, g, name, q->slot) : q->slot;
     }
+    int only[2];
+    if (*used >= nspare && left_nothing &&
+        group_inputs(d, g, NULL, 0, only, 2) == 1) /* lerp(cat([x]), x) reads x alone */
+        return again_traceless(d, g, name, l->slot_of[*only]);
     if (nspare == 1 && *used && spelled_as(name, "getitem") && reads_twice(d, g, spare[0])) {
         t = spare[0];
     } else if (*used >= nspare) {
