@@ -35,14 +35,19 @@ struct repeat { /* two modules of one class, one behind the other in a list, wit
     } * like; /* parameters that are read by what is put back, and those of the first module */
 };
 
-/* "gconv.3.weight" of "gconv.2.weight"; the path itself where no part is that number. */
+/* "gconv.3.weight" of "gconv.2.weight", and "conv3.weight" of "conv2.weight"; the path itself where no part ends with
+ * that number. */
 static const char *
 path_of_next(const struct repeat *r, const char *path)
 {
     const size_t n = strlen(r->number);
-    for (const char *p = path; p; p = strchr(p, '.'), p += p != NULL)
-        if (strncmp(p, r->number, n) == 0 && (!p[n] || p[n] == '.'))
-            return arena_printf(r->d->l->a, "%.*s%s%s", (int)(p - path), path, r->next, p + n);
+    for (const char *p = path, *at; *p; p += *p == '.') {
+        p += strcspn(p, ".");
+        for (at = p; at > path && isdigit((unsigned char)at[-1]);)
+            at--;
+        if ((size_t)(p - at) == n && strncmp(at, r->number, n) == 0)
+            return arena_printf(r->d->l->a, "%.*s%s%s", (int)(at - path), path, r->next, p);
+    }
     return path;
 }
 
@@ -147,17 +152,18 @@ is_read(const struct repeat *r, const struct call *made, const bool *of, bool ou
     return false;
 }
 
-/* Whether what the second one has not was made for nobody: none of its calls would read it, and what is read of it
- * outside is read of the first one, too, which else hands on what it makes of that. */
+/* Whether what the second one has not was made for nobody: none of its calls would read it, and, unless it surely ran,
+ * what is read of it outside is read of the first one, too, which else hands on what it makes of that. */
 static bool
-is_unread(const struct repeat *r)
+is_unread(const struct repeat *r, bool ran)
 {
     const struct program *p = r->d->l->p;
     bool takes = false;
     for (int i = next_of(p, r->of, 0); i < p->ncalls; i = next_of(p, r->of, i + 1)) {
         const struct call *c = &p->calls[i];
-        if (r->twin[i] < 0 ? is_read(r, c, r->of, false)
-                           : is_read(r, &p->calls[r->twin[i]], r->of_again, true) && !is_read(r, c, r->of, true))
+        if (r->twin[i] < 0
+                ? is_read(r, c, r->of, false)
+                : !ran && is_read(r, &p->calls[r->twin[i]], r->of_again, true) && !is_read(r, c, r->of, true))
             return false;
         takes |= r->twin[i] < 0 && !target_is(c->target, TARGET_VIEWS | TARGET_KEEPS | TARGET_REORDERS);
     }
@@ -309,7 +315,7 @@ is_repeat(struct repeat *r, struct arena *a, bool loop)
 {
     begin(r, a);
     find_calls(r, loop);
-    return find_twins(r) && is_unread(r);
+    return find_twins(r) && is_unread(r, false);
 }
 
 static void
@@ -392,20 +398,22 @@ mark_rounds(const struct program *p, const struct loop *o, bool *of, bool *of_ag
     return fewer > 0;
 }
 
-/* Whether no condition can have kept the last round from what it has not: that would be a line that left no call. */
+/* Whether no condition can have kept the last round from what it has not: that would be a line that left no call. A
+ * view alone is no round, but made again of what was written since. */
 static bool
 is_unconditional(const struct repeat *r, const struct loop *o)
 {
     const struct program *p = r->d->l->p;
-    bool whole = true;
+    bool whole = true, round = false;
     for (int i = o->before; i < o->last && whole; i++) {
+        round |= r->of[i] && r->twin[i] >= 0 && !target_is(p->calls[i].target, TARGET_VIEWS | TARGET_REORDERS);
         const int line = r->of[i] && r->twin[i] < 0 ? line_in(p, o, &p->calls[i]) : o->line;
         whole = line == o->line;
         for (int k = o->before; k < o->last && !whole; k++)
             whole = r->of[k] && line_in(p, o, &p->calls[k]) == line - 1;
         whole &= r->twin[i] >= 0 || !r->of[i] || !p->calls[i].stack || !strstr(p->calls[i].stack, " if ");
     }
-    return whole;
+    return whole && round;
 }
 
 /* What was made outside of the loop, or in its first rounds for all, is read by each round. */
@@ -451,6 +459,16 @@ runs_loop(const struct program *p, const struct loop *o, const bool *of)
         if (!p->calls[i].frames[o->level + 1])
             return p->calls[i].scope;
     return -1;
+}
+
+/* Whether these calls are of that module's run of the loop: by those that its lines make, or else by their modules. */
+static bool
+runs_it(const struct program *p, const struct loop *o, const bool *of, int module)
+{
+    const int own = runs_loop(p, o, of);
+    return module >= 0 &&
+           (own < 0 ? path_within(p->modules[p->calls[next_of(p, of, 0)].scope].path, p->modules[module].path)
+                    : own == module);
 }
 
 static int
@@ -522,10 +540,10 @@ unread_rounds(struct dynamo *d)
         struct repeat r = {.d = d, .module = "", .again = "", .param = program_params(p, own)};
         begin(&r, own);
         mark_rounds(p, o, r.of, r.of_again);
-        const int module = runs_loop(p, o, r.of); /* of several of a class, each runs the function once */
-        if (module >= 0 && module == runs_loop(p, o, r.of_again))
+        if (runs_it(p, o, r.of_again, runs_loop(p, o, r.of))) /* of several of a class, each runs the function once */
             find_number(&r);
-        const bool unread = find_twins(&r) && is_unread(&r), certain = unread && is_unconditional(&r, o);
+        const bool twins = find_twins(&r), ran = twins && is_unconditional(&r, o), unread = twins && is_unread(&r, ran),
+                   certain = ran && unread;
         keep_slots(&r, o);
         if (certain || (unread && r.number))
             put_back(&r, certain);

@@ -95,6 +95,18 @@ times_in_line(const char *line, const char *target)
     return python_times(line, target_is(target, TARGET_LOST) ? "aten.contiguous.default" : target);
 }
 
+/* How often a line may run the module that a call is in: as it names that, or else as often as it calls anything. */
+static int
+times_called(const char *line, const char *module)
+{
+    int named = 0, calls = 0;
+    for (const char *p = line; *module && (p = python_calls(p, path_last(module))); named++)
+        ;
+    for (const char *p = line; *p; p++)
+        calls += *p == '(';
+    return named ? named : calls;
+}
+
 /* Whether calls i to i + size - 1 ran `times` over, and the line did not write them so often. What modules called is
  * behind a bracket of the line; an operator that it writes under another name tells nothing. */
 static bool
@@ -102,12 +114,11 @@ runs_over(const struct tracer *t, int level, int i, int size, int times)
 {
     const char *text = t->stacks[i].at[level].src->text;
     for (int k = i; k < i + size; k++) {
-        int count = 0, written = 0;
+        int count = 0, written;
         for (int l = i; l < i + size; l++)
             count += strcmp(t->p->calls[l].target, t->p->calls[k].target) == 0;
         if (t->stacks[k].n > level + 1)
-            for (const char *p = text; *p; p++)
-                written += *p == '(';
+            written = times_called(text, t->stacks[k].at[level].calls);
         else
             written = times_in_line(text, t->p->calls[k].target);
         if (written > 0 && count * times > written)
