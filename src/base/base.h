@@ -365,6 +365,7 @@ enum alternative {
     ALTERNATIVE_LISTS,     /* that loops go through, or take each element out of */
     ALTERNATIVE_TYPES,     /* numbers made of masks and integers are of autocast's type */
     ALTERNATIVE_FUNCTIONS, /* names of functions that are no module's forward */
+    ALTERNATIVE_BEHIND,    /* names of what stands behind reentrant checkpoints, without its lines */
     ALTERNATIVE_CASTS,     /* to fp32, in such functions, of what a softmax or a loss reads */
     ALTERNATIVE_WEIGHTS,   /* attention's, in what its function returns */
     ALTERNATIVE_CHECKPOINTS,

@@ -121,12 +121,23 @@ module_read(const struct program *p, int first, int end)
     return module < 0 ? 0 : module;
 }
 
+/* Whether a region's calls, i to end - 1, read no parameter, and its graph is in another one's: a torch.autocast's in a
+ * torch.no_grad, as around what a rotary embedding computes, which no checkpoint is. */
+static bool
+is_table(const struct program *p, int i, int end)
+{
+    const char *inner = python_inner(p->calls[i].stack), *frame = python_frame(p->calls[i].stack);
+    return frame < inner && python_is_traced(arena_strn(p->graph->arena, frame, (size_t)(inner - frame))) &&
+           !module_read(p, i, end);
+}
+
 /* Of graphs that follow each other, calls i to end - 1, which are what the first is: every second one, and what goes on
  * in the layer that one read, behind graphs of its own, as of a torch.autocast in it. */
 static void
 find_inside(const struct program *p, struct regions *r, int i, int end)
 {
     int base = r->of[i], layer = -1, at = i;
+    bool tables = true;
     r->inside[base] = true;
     for (int k = i, next; k < end; k = next) {
         const int of = r->of[k];
@@ -134,6 +145,12 @@ find_inside(const struct program *p, struct regions *r, int i, int end)
             next++;
         if (of < 0)
             continue;
+        if (tables && is_table(p, k, next)) {
+            base = next < end ? r->of[next] : base;
+            r->inside[base] = true;
+            continue;
+        }
+        tables = false;
         const int own = layer_around(p, module_read(p, k, next)), gap = r->number[of] - r->number[base];
         const bool goes_on = own >= 0 && own == layer && gap > 2;
         r->inside[of] = goes_on || gap % 2 == 0 ? r->inside[base] : !r->inside[base];

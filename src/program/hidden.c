@@ -47,6 +47,19 @@ may_hide(const struct source *src, bool library)
     return !library && src->whole && !strstr(src->text, " for ");
 }
 
+/* Whether the bracket that a line leaves open is a call's: "y, w = self._attend(q, k,". */
+static bool
+opens_call(const char *line)
+{
+    const char *open = NULL;
+    int depth = 0;
+    for (const char *p = line + strlen(line); p > line && !open; p--) {
+        depth -= python_opens(p[-1]);
+        open = depth < 0 ? p - 1 : NULL;
+    }
+    return open && *open == '(' && open > line && (isalnum((unsigned char)open[-1]) || open[-1] == '_');
+}
+
 bool
 python_may_hide(struct arena *a, const char *stack)
 {
@@ -55,20 +68,41 @@ python_may_hide(struct arena *a, const char *stack)
 }
 
 /* Behind the calls of one statement from call i on, if its line writes fewer than those: functions ran them whose names
- * the file does not have, as it has frames of forward() alone. -1 it shows all. */
+ * the file does not have, as it has frames of forward() alone. -1 it shows all. What further lines add to a call that
+ * begins there are a few signs. */
 static int
 hidden_end(struct tracer *t, int i)
 {
+    enum { SIGNS = 3 };
     const struct program *p = t->p;
     const struct spot *s = tracer_innermost(t, &p->calls[i]);
     const char *stack = p->calls[i].stack;
     int end = i;
-    if (!s || !may_hide(s->src, s->library))
+    const bool opens = s && !s->library && !s->src->whole && opens_call(s->src->text);
+    if (!s || !(opens || may_hide(s->src, s->library)))
         return -1;
     for (size_t len = strlen(stack); end < p->ncalls && p->calls[end].stack; end++)
         if (strncmp(p->calls[end].stack, stack, len) != 0)
             break;
-    return period(t->a, p, i, end) > python_most(s->src->text) || writes_none(p, i, end, s->src->text) ? end : -1;
+    const int most = python_most(s->src->text) + (opens ? SIGNS : 0);
+    return period(t->a, p, i, end) > most || (!opens && writes_none(p, i, end, s->src->text)) ? end : -1;
+}
+
+/* The first call of the statement that call i's line begins: arguments on further lines ran before. */
+static int
+statement_begin(struct tracer *t, int i)
+{
+    const struct program *p = t->p;
+    const char *stack = p->calls[i].stack, *line = tracer_innermost(t, &p->calls[i])->src->text, *text;
+    const size_t around = (size_t)(python_inner(stack) - stack);
+    while (i > 0 && p->calls[i - 1].stack && strncmp(p->calls[i - 1].stack, stack, around) == 0) {
+        const char *below = p->calls[i - 1].stack + around;
+        const char *frame = stack_next_frame(t->a, &below, &text);
+        if (!frame || !python_same_function(frame, stack + around) || !python_goes_on(t->a, line, text))
+            break;
+        i--;
+    }
+    return i;
 }
 
 bool
@@ -77,7 +111,8 @@ tracer_hold_hidden(struct tracer *t, const int *maker, int *until)
     const struct program *p = t->p;
     bool any = false;
     for (int i = 0; i < p->ncalls; i++) {
-        int end = hidden_end(t, i), slot;
+        const int end = hidden_end(t, i), begin = end > i && until ? statement_begin(t, i) : i;
+        int slot;
         any |= end > i;
         for (int k = i; k < end && until; k++) {
             const struct call *c = &p->calls[k];
@@ -86,7 +121,7 @@ tracer_hold_hidden(struct tracer *t, const int *maker, int *until)
             for (int o = 0; o < c->nouts; o++)
                 until[c->outs[o]] = until[c->outs[o]] < end - 1 ? end - 1 : until[c->outs[o]];
             for (struct call_reads r = {c}; (slot = next_read(&r)) >= 0;)
-                if (maker[slot] >= i && until[slot] < end - 1)
+                if (maker[slot] >= begin && until[slot] < end - 1)
                     until[slot] = end - 1;
         }
         i = end > i ? end - 1 : i;
@@ -283,6 +318,42 @@ tracer_hold_handed(const struct program *p, int *until)
                 while (*path && !path_within(p->modules[p->calls[by].scope].path, path)) /* it is handed on further */
                     path = path_last(path) > path ? arena_strn(a, path, (size_t)(path_last(path) - 1 - path)) : "";
                 const int last = function_end(p, path, r.end);
+                until[slot] = until[slot] < last ? last : until[slot];
+            }
+    }
+    arena_free(a);
+}
+
+/* Whether a region is behind reentrant checkpoints, and in none. */
+static bool
+is_behind(const struct program *p, const struct traced_region *r)
+{
+    bool behind = goes_on(p, r);
+    for (int i = 0; i < p->nregions; i++)
+        behind &= r->first < p->regions[i].first || r->first >= p->regions[i].end;
+    return behind;
+}
+
+bool
+python_behind(const struct program *p)
+{
+    struct arena *a = arena_new();
+    bool behind = false;
+    for (struct traced_region r = {0}; p->nregions && !behind && next_region(p, a, &r);)
+        behind = is_behind(p, &r);
+    arena_free(a);
+    return behind;
+}
+
+void
+tracer_hold_behind(const struct program *p, int *until)
+{
+    struct arena *a = arena_new();
+    for (struct traced_region r = {0}; p->nregions && next_region(p, a, &r);) {
+        const int last = is_behind(p, &r) ? function_end(p, r.path, r.end) : -1;
+        for (int k = r.first; k < r.end; k++)
+            for (int o = 0; o < p->calls[k].nouts; o++) {
+                const int slot = p->calls[k].outs[o];
                 until[slot] = until[slot] < last ? last : until[slot];
             }
     }

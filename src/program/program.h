@@ -359,6 +359,8 @@ bool python_may_hide(struct arena *a, const char *stack);
 bool *python_hidden(const struct program *p, struct arena *a);
 /* Whether some of it was traced without its lines. */
 bool python_traced(const struct program *p);
+/* Whether something without lines stands behind reentrant checkpoints. */
+bool python_behind(const struct program *p);
 /* Whether something may be in a list that a loop goes through, or takes it out of, or that a call has on further lines;
  * of a program that was asked for. */
 bool python_lists(const struct program *p);
@@ -371,7 +373,14 @@ int python_region_number(const char *code);
 const char *python_region_around(const char *stack, size_t *len);
 /* Whether a library's attention is written out, whose functions may return its weights, or anybody's without stacks. */
 bool python_attends(const struct program *p);
-enum holds { HOLD_LOCALS = 1, HOLD_FUNCTIONS = 2, HOLD_TRACED = 4, HOLD_WEIGHTS = 8, HOLD_LISTS = 16 };
+enum holds {
+    HOLD_LOCALS = 1,
+    HOLD_FUNCTIONS = 2,
+    HOLD_TRACED = 4,
+    HOLD_WEIGHTS = 8,
+    HOLD_LISTS = 16,
+    HOLD_BEHIND = 32
+};
 /* Per slot the last call during which a name of the traced program holds its tensor; -1 none. most: of these the most
  * that they can hold, where no stack tells, in functions other than forward, in what was traced without its lines, in
  * tuples that attention returns, in lists that loops go through. by: the name that holds it, NULL none. What is so for

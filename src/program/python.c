@@ -614,6 +614,8 @@ python_holds(struct program *p, unsigned most, const char ***by)
         tracer_hold_hidden(&t, maker, until);
     if (most & HOLD_TRACED && python_traced(p))
         tracer_hold_traced(p, until);
+    if (most & HOLD_BEHIND)
+        tracer_hold_behind(p, until);
     if (most & HOLD_WEIGHTS)
         tracer_hold_weights(&t, until);
     tracer_hold_states(&t, until, *by);

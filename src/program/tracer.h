@@ -117,6 +117,8 @@ bool tracer_hold_hidden(struct tracer *t, const int *maker, int *until);
 /* "with torch.no_grad(): y = teacher(x)": names hold what a region hands on until the module returns that it is in, or
  * the one around that, to which it was handed. */
 void tracer_hold_handed(const struct program *p, int *until);
+/* At most until its function returns names hold what a region makes that stands behind reentrant checkpoints. */
+void tracer_hold_behind(const struct program *p, int *until);
 /* In such a region, "x = bn(conv(x))": what a product reads is held until what it makes was read, too, but in a
  * Sequential. */
 void tracer_hold_traced(const struct program *p, int *until);
