@@ -3084,6 +3084,155 @@ class M(nn.Module):
             feats.append(z)
         return torch.cat(feats, 1)
 """
+ONE_OF_A_LIST = """
+class Joined(nn.Module):
+    def forward(self, x):
+        maps = [x]
+        return torch.cat(maps, 1)
+
+
+class M(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.a, self.join, self.b = nn.Linear(64, 32), Joined(), nn.Linear(8, 48)
+
+    def forward(self, x):
+        y = self.a(x).transpose(-1, -2)
+        z = torch.lerp(self.join(y), y, 0.5)
+        return self.b(y) + z.mean()
+"""
+
+RESULT_CONTIGUOUS = """
+class First(nn.Module):
+    def forward(self, x):
+        y, *rest = x.chunk(3, 1)
+        return y
+
+
+class M(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.a, self.first = nn.Linear(64, 32), First()
+
+    def forward(self, x):
+        y = self.a(x)
+        return self.first(y).contiguous().relu()
+"""
+
+PADS_APART = """
+class M(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.a, self.conv, self.pad = nn.Linear(64, 32), nn.Conv1d(8, 8, 3), nn.ConstantPad1d((2, 0), 0.0)
+
+    def forward(self, x):
+        x = self.a(x)
+        %s
+        return x.tanh()
+"""
+
+PADS = {  # a convolution takes in the padding before it, and the file has no line of that
+    "rebinds": "x = x + 1\n        x = F.pad(x, (1, 1))\n        x = self.conv(x)",
+    "module": "x = self.pad(x + 1)\n        x = self.conv(x)",
+    "inside": "x = self.conv(self.pad(x + 1)).exp()",
+    "named": "y = x + 1\n        x = self.pad(y)\n        x = self.conv(x)",
+    "function": "x = F.pad(x + 1, (1, 1))\n        x = F.conv1d(x, self.conv.weight)",
+}
+
+GROWS_FOR_NOBODY = """
+class Dense(nn.Module):
+    def __init__(self, depth=4, width=8):
+        super().__init__()
+        self.depth = depth
+        for i in range(depth):
+            setattr(self, f"pad{i + 1}", nn.ConstantPad1d((1, 1), value=0.0))
+            setattr(self, f"conv{i + 1}", nn.Conv1d(width * (i + 1), width, 3))
+            setattr(self, f"act{i + 1}", nn.PReLU(width))
+
+    def forward(self, x):
+        skip = x
+        for i in range(1, self.depth + 1):
+            out = getattr(self, f"pad{i}")(skip)
+            out = getattr(self, f"act{i}")(getattr(self, f"conv{i}")(out))
+            skip = torch.cat([out, skip], dim=1)
+        return out
+
+
+class M(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.a, self.one, self.two = nn.Linear(64, 32), Dense(), Dense()
+
+    def forward(self, x):
+        x = self.a(x)
+        return self.one(x).tanh() * self.two(x).sigmoid()
+"""
+
+TWO_ROUNDS = """
+class Again(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.act, self.fc = nn.GELU(), nn.Linear(32, 32)
+
+    def forward(self, x):
+        y = x.abs()
+        for _ in range(2):
+            y = self.fc(self.act(y))
+        return y
+
+
+class M(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.a, self.again = nn.Linear(64, 32), Again()
+        self.a.requires_grad_(False)
+
+    def forward(self, x):
+        return self.again(self.a(x))
+"""
+
+ONE_HEAD = """
+class Attend(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.size, self.q = 64, nn.Linear(64, 64)
+
+    def forward(self, x, y):
+        q = self.q(x)
+        y_ = torch.cat(torch.split(y, self.size, dim=2), dim=0)
+        q_ = torch.cat(torch.split(q, self.size, dim=2), dim=0)
+        w = torch.transpose(y_, 1, 2)
+        w = q_.matmul(w)
+        w = w.softmax(-1)
+        w = w.tanh()
+        return w.matmul(x) + q
+
+
+class M(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.a, self.attend = nn.Linear(64, 64), Attend()
+
+    def forward(self, x):
+        x = self.a(x)
+        return self.attend(x, x.exp() + 1)
+"""
+
+TIED_FROZEN = """
+class M(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.table, self.head = nn.Embedding(100, 64), nn.Linear(64, 100, bias=False)
+        self.fc = nn.Linear(64, 64)
+        self.head.weight = self.table.weight
+        self.table.weight.requires_grad_(False)
+        self.table.register_forward_hook(lambda module, args, out: out.requires_grad_(True))
+
+    def forward(self, x):
+        x = torch.utils.checkpoint.checkpoint(self.fc, self.table(x), use_reentrant=True)
+        return self.head(x)
+"""
+
 CASES = {  # name: (classes, entry, entry of the step where it is another, options, precisions)
     **{n: (FORWARD % text, ROWS, None, [], (*steps.PRECISIONS, "bf16")) for n, text in CASTS.items()},
     **{n: (FORWARD % text, ROWS, None, [], steps.PRECISIONS) for n, text in FURTHER.items()},
@@ -3538,6 +3687,16 @@ CASES = {  # name: (classes, entry, entry of the step where it is another, optio
     },
     "snakes_of_ones": (SNAKES_OF_ONES, entry(X, "None", "out.sum()"), None, ["--loss=sum"], steps.PRECISIONS),
     "typed_back": (TYPED_BACK, entry(X, "None", "out.sum()"), None, ["--loss=sum"], steps.PRECISIONS),
+    **{
+        f"pads_{n}": (PADS_APART % text, entry(X, "None", "out.sum()"), None, ["--loss=sum"], ("fp32",))
+        for n, text in PADS.items()
+    },
+    "grows_for_nobody": (GROWS_FOR_NOBODY, entry(X, "None", "out.sum()"), None, ["--loss=sum"], steps.PRECISIONS),
+    "two_rounds": (TWO_ROUNDS, entry(X, "None", "out.sum()"), None, ["--loss=sum", "--freeze=a.*"], ("fp32",)),
+    "one_head": (ONE_HEAD, entry(X, "None", "out.sum()"), None, ["--loss=sum"], steps.PRECISIONS),
+    "tied_frozen": (TIED_FROZEN, entry(TEXT, "None", "out.sum()"), None, ["--loss=sum", "--freeze=table.*"], ("fp32",)),
+    "one_of_a_list": (ONE_OF_A_LIST, entry(X, "None", "out.sum()"), None, ["--loss=sum"], steps.PRECISIONS),
+    "result_contiguous": (RESULT_CONTIGUOUS, entry(X, "None", "out.sum()"), None, ["--loss=sum"], steps.PRECISIONS),
     "goes_through": (GOES_THROUGH, entry(X, "None", "out.sum()"), None, ["--loss=sum"], steps.PRECISIONS),
     "teaches_maps": (TEACHES_MAPS, entry(SMALL_IMAGE, "None", "out"), None, ["--loss=output"], ("fp32",)),
     **{  # dropout: casts of one input for two adapters, which the exporter merges with the dropouts
