@@ -578,7 +578,7 @@ pad_line(struct dynamo *d, const struct group *g, struct call *c)
     if (!outer || python_in_torch(outer) || !(leaf || name))
         return false;
     const char *given = leaf ? only_given(a, line) : args[name] == ',' ? arena_strn(a, args, name) : NULL;
-    c->stack = given ? arena_printf(a, "%s F.pad(", left_line(a, outer, given)) : outer;
+    c->stack = given ? arena_printf(a, "%s F.pad(", fx_lost_line(a, outer, given)) : outer;
     c->scope = leaf ? d->l->p->modules[c->scope].parent : c->scope;
     c->frames = fx_frames(a, c->stack);
     c->location = fx_location(a, c->stack);
@@ -701,7 +701,7 @@ host_line(struct dynamo *d, const struct group *g, struct call *c)
     if (strcmp(fx_outer(a, made), fx_outer(a, outer)) == 0 && python_binds(a, fx_line(a, made), variable))
         c->stack = arena_printf(a, "%s\n  %s", made, python_inner(c->stack)); /* of what it read, too */
     else
-        c->stack = arena_printf(a, "%s self.%s(\n  %s", left_line(a, outer, variable), path_last(c->name),
+        c->stack = arena_printf(a, "%s self.%s(\n  %s", fx_lost_line(a, outer, variable), path_last(c->name),
                                 python_inner(c->stack));
     c->frames = fx_frames(a, c->stack);
     c->location = fx_location(a, c->stack);

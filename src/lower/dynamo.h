@@ -203,7 +203,10 @@ const char *fx_location(struct arena *a, const char *stack); /* "file.py:123", o
 const char *fx_before(struct arena *a, const char *stack, const char *name);
 bool fx_widens(const char *line);                         /* reads a weight in fp32 */
 const char *fx_outer(struct arena *a, const char *stack); /* without the innermost frame */
-const char *fx_line(struct arena *a, const char *stack);  /* the Python line of the innermost frame */
+/* The stack, but for its end, of a statement that left nothing and binds that name, before the line that a stack ends
+ * in. */
+const char *fx_lost_line(struct arena *a, const char *stack, const char *name);
+const char *fx_line(struct arena *a, const char *stack); /* the Python line of the innermost frame */
 static inline const char *
 fx_line_at(const struct dynamo *d, int node) /* the same of a node */
 {
@@ -456,9 +459,6 @@ void left_out(struct dynamo *d, const struct group *g, const char *name);
 /* The last call, which reads that slot, is of a line of its own, which calls it by that name; seen: or stays where it
  * is, where no line does. lost: the stack that it has there; NULL none. */
 void left_put_on_line(struct dynamo *d, const struct group *g, int slot, const char *stem, bool seen, const char *lost);
-/* The stack, but for its end, of a statement that left nothing and binds that name, before the line that a stack ends
- * in. */
-const char *left_line(struct arena *a, const char *stack, const char *name);
 /* The node that makes tensor t, an interior value of another group of the same operator, or the sizes for one that runs
  * like it, as ones_like does like zeros_like; -1. */
 int left_inside(const struct dynamo *d, const struct group *g, int t);

@@ -97,6 +97,16 @@ fx_outer(struct arena *a, const char *stack)
 }
 
 const char *
+fx_lost_line(struct arena *a, const char *stack, const char *name)
+{
+    static const char begin[] = "File \"";
+    const char *frame = python_inner(stack), *in = strstr(frame, ", in ");
+    const size_t file = strlen(begin) + strcspn(frame + strlen(begin), "\"");
+    return arena_printf(a, "%.*s%.*s\", line %d%.*s\n    %s =", (int)(frame - stack), stack, (int)file, frame,
+                        python_frame_line(frame) - 1, (int)strcspn(in, "\n"), in, name);
+}
+
+const char *
 fx_before(struct arena *a, const char *stack, const char *name)
 {
     static const char mark[] = "\", line ";

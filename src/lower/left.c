@@ -181,16 +181,6 @@ left_after_maker(struct dynamo *d, const struct call *maker, const char *stack)
     return &p->calls[at + 1];
 }
 
-const char *
-left_line(struct arena *a, const char *stack, const char *name)
-{
-    static const char begin[] = "File \"";
-    const char *frame = python_inner(stack), *in = strstr(frame, ", in ");
-    const size_t file = strlen(begin) + strcspn(frame + strlen(begin), "\"");
-    return arena_printf(a, "%.*s%.*s\", line %d%.*s\n    %s =", (int)(frame - stack), stack, (int)file, frame,
-                        python_frame_line(frame) - 1, (int)strcspn(in, "\n"), in, name);
-}
-
 void
 left_put_on_line(struct dynamo *d, const struct group *g, int slot, const char *stem, bool seen, const char *lost)
 {
