@@ -576,6 +576,29 @@ parts_outermost(struct arena *a, const char *one, const char *other)
     return strcmp(from, to) != 0 && fx_count_frames(from) == 1;
 }
 
+/* Whether the frame at that depth of the group's stack may be of that class's forward(), by which alone files tell it
+ * from another one's. */
+static bool
+runs_class(struct dynamo *d, const struct group *g, int depth, const char *type)
+{
+    const struct entries *classes = &fx_record(d->l, g->last)->classes;
+    return !type || depth < 0 || depth >= classes->n - 1 || strcmp(classes->entry[depth].name, type) == 0;
+}
+
+/* Whether one of the modules in which the group runs, from that depth on, is of the class whose function calls what ran
+ * a call. */
+static bool
+runs_caller(struct dynamo *d, const struct group *g, int depth, const struct call *made)
+{
+    const struct entries *classes = &fx_record(d->l, g->last)->classes;
+    const struct module *m = &d->l->p->modules[made->scope];
+    const char *type = clones_is_leaf(m->type) && m->parent >= 0 ? d->l->p->modules[m->parent].type : m->type;
+    bool any = !type;
+    for (int i = depth; i < classes->n - 1 && !any; i++)
+        any = strcmp(classes->entry[i].name, type) == 0;
+    return any;
+}
+
 /* A module that runs twice: where the frames part both call it, and one function runs below. */
 static bool
 find_rerun(struct dynamo *d, const struct group *g, const struct call *made, struct runs *r)
@@ -592,7 +615,8 @@ find_rerun(struct dynamo *d, const struct group *g, const struct call *made, str
     frames_part(a, made->stack, stack, &r->from, &r->to);
     const char *one = python_frame(made->stack + strlen(r->from)), *other = python_frame(stack + strlen(r->to));
     const size_t file = one ? strcspn(one, ",") : 0;
-    return strcmp(r->from, r->to) != 0 && one && other && strncmp(one, other, file + 1) == 0;
+    return strcmp(r->from, r->to) != 0 && one && other && strncmp(one, other, file + 1) == 0 &&
+           runs_caller(d, g, fx_count_frames(r->to), made);
 }
 
 /* How many calls of that name's root a module has. */
@@ -1249,6 +1273,9 @@ stack_of_duplicate(struct dynamo *d, const struct group *g, const struct call *m
     struct arena *a = d->l->a;
     const char *reader = d->l->g->n[g->last].stack,
                *stack = reader ? python_again(a, m->target, m->stack, reader) : NULL;
+    if (stack && !starts_with(reader, stack) &&
+        !runs_class(d, g, fx_count_frames(stack) - 1, d->l->p->modules[m->scope].type))
+        stack = NULL;
     if (stack && starts_with(reader, stack) && writes_unmade(d, g, m->target))
         stack = reader; /* of the frames around it, too, which are further from where it is read */
     if (stack && !(counted && strcmp(stack, reader) == 0))

@@ -3233,6 +3233,41 @@ class M(nn.Module):
         return self.head(x)
 """
 
+SUM_AGAIN = """
+class Project(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.fc = nn.Linear(64, 64)
+
+    def forward(self, x):
+        return self.fc(x)
+
+
+class Block(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.attend, self.norm, self.up = Project(), nn.LayerNorm(64), nn.Linear(64, 64)
+
+    def forward(self, q, place):
+        x = q + place
+        q = self.norm(q + self.attend(x))
+        x = q + place
+        k = self.up(x)
+        return q, k
+
+
+class M(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.a, self.block, self.last = nn.Linear(64, 64), Block(), Project()
+
+    def forward(self, x):
+        place = self.a(x)
+        q, k = self.block(x, place)
+        x = q + place
+        return self.last(x) * k
+"""
+
 CASES = {  # name: (classes, entry, entry of the step where it is another, options, precisions)
     **{n: (FORWARD % text, ROWS, None, [], (*steps.PRECISIONS, "bf16")) for n, text in CASTS.items()},
     **{n: (FORWARD % text, ROWS, None, [], steps.PRECISIONS) for n, text in FURTHER.items()},
@@ -3695,6 +3730,7 @@ CASES = {  # name: (classes, entry, entry of the step where it is another, optio
     "two_rounds": (TWO_ROUNDS, entry(X, "None", "out.sum()"), None, ["--loss=sum", "--freeze=a.*"], ("fp32",)),
     "one_head": (ONE_HEAD, entry(X, "None", "out.sum()"), None, ["--loss=sum"], steps.PRECISIONS),
     "tied_frozen": (TIED_FROZEN, entry(TEXT, "None", "out.sum()"), None, ["--loss=sum", "--freeze=table.*"], ("fp32",)),
+    "sum_again": (SUM_AGAIN, entry(X, "None", "out.sum()"), None, ["--loss=sum"], steps.PRECISIONS),
     "one_of_a_list": (ONE_OF_A_LIST, entry(X, "None", "out.sum()"), None, ["--loss=sum"], steps.PRECISIONS),
     "result_contiguous": (RESULT_CONTIGUOUS, entry(X, "None", "out.sum()"), None, ["--loss=sum"], steps.PRECISIONS),
     "goes_through": (GOES_THROUGH, entry(X, "None", "out.sum()"), None, ["--loss=sum"], steps.PRECISIONS),
