@@ -88,17 +88,19 @@ hidden_end(struct tracer *t, int i)
     return period(t->a, p, i, end) > most || (!opens && writes_none(p, i, end, s->src->text)) ? end : -1;
 }
 
-/* The first call of the statement that call i's line begins: arguments on further lines ran before. */
+/* The first call of the statement that call i's line begins: modules that it called before, and arguments on further
+ * lines. */
 static int
 statement_begin(struct tracer *t, int i)
 {
     const struct program *p = t->p;
     const char *stack = p->calls[i].stack, *line = tracer_innermost(t, &p->calls[i])->src->text, *text;
-    const size_t around = (size_t)(python_inner(stack) - stack);
+    const size_t len = strlen(stack), around = (size_t)(python_inner(stack) - stack);
     while (i > 0 && p->calls[i - 1].stack && strncmp(p->calls[i - 1].stack, stack, around) == 0) {
-        const char *below = p->calls[i - 1].stack + around;
-        const char *frame = stack_next_frame(t->a, &below, &text);
-        if (!frame || !python_same_function(frame, stack + around) || !python_goes_on(t->a, line, text))
+        const char *before = p->calls[i - 1].stack, *below = before + around;
+        const char *frame = strncmp(before, stack, len) == 0 ? stack : stack_next_frame(t->a, &below, &text);
+        if (frame != stack &&
+            (!frame || !python_same_function(frame, stack + around) || !python_goes_on(t->a, line, text)))
             break;
         i--;
     }
