@@ -585,17 +585,17 @@ runs_class(struct dynamo *d, const struct group *g, int depth, const char *type)
     return !type || depth < 0 || depth >= classes->n - 1 || strcmp(classes->entry[depth].name, type) == 0;
 }
 
-/* Whether one of the modules in which the group runs, from that depth on, is of the class whose function calls what ran
- * a call. */
+/* Whether one of the modules in which the group runs, from that depth on, is of the class of that which ran a call, or
+ * of that which calls such a layer. */
 static bool
-runs_caller(struct dynamo *d, const struct group *g, int depth, const struct call *made)
+runs_class_of(struct dynamo *d, const struct group *g, int depth, const struct call *made)
 {
     const struct entries *classes = &fx_record(d->l, g->last)->classes;
     const struct module *m = &d->l->p->modules[made->scope];
-    const char *type = clones_is_leaf(m->type) && m->parent >= 0 ? d->l->p->modules[m->parent].type : m->type;
-    bool any = !type;
+    const char *around = clones_is_leaf(m->type) && m->parent >= 0 ? d->l->p->modules[m->parent].type : m->type;
+    bool any = !m->type || !around;
     for (int i = depth; i < classes->n - 1 && !any; i++)
-        any = strcmp(classes->entry[i].name, type) == 0;
+        any = strcmp(classes->entry[i].name, m->type) == 0 || strcmp(classes->entry[i].name, around) == 0;
     return any;
 }
 
@@ -616,7 +616,7 @@ find_rerun(struct dynamo *d, const struct group *g, const struct call *made, str
     const char *one = python_frame(made->stack + strlen(r->from)), *other = python_frame(stack + strlen(r->to));
     const size_t file = one ? strcspn(one, ",") : 0;
     return strcmp(r->from, r->to) != 0 && one && other && strncmp(one, other, file + 1) == 0 &&
-           runs_caller(d, g, fx_count_frames(r->to), made);
+           runs_class_of(d, g, fx_count_frames(r->to), made);
 }
 
 /* How many calls of that name's root a module has. */

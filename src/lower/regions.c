@@ -539,14 +539,29 @@ switch_off(struct lowering *l, struct regions *r)
         l->p->calls[i].no_grad |= r->of[i] >= 0 && !r->trains[r->of[i]];
 }
 
-/* The stacks of nodes in whose frames a forward() ran that is no module's. NULL there are none. */
+/* A stack down to the function that it ends in, whichever of its lines. */
+static const char *
+function_key(struct arena *a, const char *stack)
+{
+    const char *inner = python_inner(stack);
+    return inner ? arena_strn(a, stack, (size_t)(inner - stack) + strcspn(inner, ",")) : stack;
+}
+
+/* The stacks of nodes in whose frames a forward() ran that is no module's. NULL there are none. A node that the exporter
+ * moved to another module has the frames of its own: where others run there as their modules' do, it does. */
 static struct names *
 functions_of(const struct lowering *l, struct arena *a)
 {
-    struct names *stacks = fx_says(l, SAYS_FUNCTION) ? names_new(a) : NULL;
+    struct names *stacks = fx_says(l, SAYS_FUNCTION) ? names_new(a) : NULL, *modules = names_new(a);
     for (int i = 0; i < l->g->nn && stacks; i++) {
         const char *stack = l->g->n[i].stack;
-        if (stack && fx_record(l, i)->says & SAYS_FUNCTION && names_find(stacks, stack) < 0)
+        if (stack && !(fx_record(l, i)->says & SAYS_FUNCTION))
+            names_put(modules, function_key(a, stack), i);
+    }
+    for (int i = 0; i < l->g->nn && stacks; i++) {
+        const char *stack = l->g->n[i].stack;
+        if (stack && fx_record(l, i)->says & SAYS_FUNCTION && names_find(stacks, stack) < 0 &&
+            names_find(modules, function_key(a, stack)) < 0)
             names_put(stacks, stack, i);
     }
     return stacks;
