@@ -547,8 +547,8 @@ function_key(struct arena *a, const char *stack)
     return inner ? arena_strn(a, stack, (size_t)(inner - stack) + strcspn(inner, ",")) : stack;
 }
 
-/* The stacks of nodes in whose frames a forward() ran that is no module's. NULL there are none. A node that the exporter
- * moved to another module has the frames of its own: where others run there as their modules' do, it does. */
+/* The stacks of nodes in whose frames a forward() ran that is no module's. NULL there are none. A node that the
+ * exporter moved to another module has the frames of its own: where others run there as their modules' do, it does. */
 static struct names *
 functions_of(const struct lowering *l, struct arena *a)
 {
