@@ -576,12 +576,16 @@ parts_outermost(struct arena *a, const char *one, const char *other)
     return strcmp(from, to) != 0 && fx_count_frames(from) == 1;
 }
 
-/* Whether the frame at that depth of the group's stack may be of that class's forward(), by which alone files tell it
- * from another one's. */
+/* Whether the function that calls what ran a call, in another run by the frames of that stack, is of the class that the
+ * group has there: by that alone files tell its forward() from another one's. */
 static bool
-runs_class(struct dynamo *d, const struct group *g, int depth, const char *type)
+runs_class(struct dynamo *d, const struct group *g, const struct call *made, const char *stack)
 {
     const struct entries *classes = &fx_record(d->l, g->last)->classes;
+    const struct module *m = &d->l->p->modules[made->scope];
+    const bool leaf = clones_is_leaf(m->type) && m->parent >= 0;
+    const char *type = leaf ? d->l->p->modules[m->parent].type : m->type;
+    const int depth = fx_count_frames(stack) - 1 - leaf;
     return !type || depth < 0 || depth >= classes->n - 1 || strcmp(classes->entry[depth].name, type) == 0;
 }
 
@@ -1273,8 +1277,7 @@ stack_of_duplicate(struct dynamo *d, const struct group *g, const struct call *m
     struct arena *a = d->l->a;
     const char *reader = d->l->g->n[g->last].stack,
                *stack = reader ? python_again(a, m->target, m->stack, reader) : NULL;
-    if (stack && !starts_with(reader, stack) &&
-        !runs_class(d, g, fx_count_frames(stack) - 1, d->l->p->modules[m->scope].type))
+    if (stack && !starts_with(reader, stack) && !runs_class(d, g, m, stack))
         stack = NULL;
     if (stack && starts_with(reader, stack) && writes_unmade(d, g, m->target))
         stack = reader; /* of the frames around it, too, which are further from where it is read */
