@@ -1534,9 +1534,8 @@ again_traceless(struct dynamo *d, const struct group *g, const char *name, int s
         c->stack = outer;
     } else if (!python_calls(line, row->stem)) {
         const char *name = row->list ? python_operand(d->l->a, line, g->target) : NULL;
-        left_put_on_line(d, g, slot, row->stem, false,
-                         name ? arena_printf(d->l->a, "%s torch.%s(", fx_lost_line(d->l->a, stack, name), row->stem)
-                              : NULL);
+        const char *called = arena_printf(d->l->a, "torch.%s", row->stem);
+        left_put_on_line(d, g, slot, row->stem, false, name ? fx_lost_line(d->l->a, stack, name, called) : NULL);
     }
     return made;
 }

@@ -578,7 +578,8 @@ pad_line(struct dynamo *d, const struct group *g, struct call *c)
     if (!outer || python_in_torch(outer) || !(leaf || name))
         return false;
     const char *given = leaf ? only_given(a, line) : args[name] == ',' ? arena_strn(a, args, name) : NULL;
-    c->stack = given ? arena_printf(a, "%s F.pad(", fx_lost_line(a, outer, given)) : outer;
+    const char *lost = given ? fx_lost_line(a, outer, given, "F.pad") : NULL;
+    c->stack = lost ? lost : outer;
     c->scope = leaf ? d->l->p->modules[c->scope].parent : c->scope;
     c->frames = fx_frames(a, c->stack);
     c->location = fx_location(a, c->stack);
@@ -694,15 +695,16 @@ host_line(struct dynamo *d, const struct group *g, struct call *c)
     const char *line = fx_line(a, outer), *read = python_calls(line, path_last(g->path));
     const size_t name = read ? python_name(read) : 0;
     const char *variable = name && read[name] == ')' ? arena_strn(a, read, name) : NULL;
-    if (!variable || python_binds(a, line, variable))
+    const char *own = arena_printf(a, "self.%s", path_last(c->name)),
+               *lost = variable ? fx_lost_line(a, outer, variable, own) : NULL;
+    if (!lost || python_binds(a, line, variable))
         return;
     const struct call *m = c->args[0].kind == ARG_SLOT ? group_maker(d->l->p, c->args[0].i) : NULL;
     const char *made = m && m->stack ? clones_own_stack(a, d->l->p->modules[m->scope].type, m->stack) : "";
     if (strcmp(fx_outer(a, made), fx_outer(a, outer)) == 0 && python_binds(a, fx_line(a, made), variable))
         c->stack = arena_printf(a, "%s\n  %s", made, python_inner(c->stack)); /* of what it read, too */
     else
-        c->stack = arena_printf(a, "%s self.%s(\n  %s", fx_lost_line(a, outer, variable), path_last(c->name),
-                                python_inner(c->stack));
+        c->stack = arena_printf(a, "%s\n  %s", lost, python_inner(c->stack));
     c->frames = fx_frames(a, c->stack);
     c->location = fx_location(a, c->stack);
 }

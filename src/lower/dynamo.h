@@ -203,9 +203,9 @@ const char *fx_location(struct arena *a, const char *stack); /* "file.py:123", o
 const char *fx_before(struct arena *a, const char *stack, const char *name);
 bool fx_widens(const char *line);                         /* reads a weight in fp32 */
 const char *fx_outer(struct arena *a, const char *stack); /* without the innermost frame */
-/* The stack, but for its end, of a statement that left nothing and binds that name, before the line that a stack ends
- * in. */
-const char *fx_lost_line(struct arena *a, const char *stack, const char *name);
+/* The stack of a statement that left nothing, "name = called(", before the line that a stack ends in; NULL it has no
+ * frames. */
+const char *fx_lost_line(struct arena *a, const char *stack, const char *name, const char *called);
 const char *fx_line(struct arena *a, const char *stack); /* the Python line of the innermost frame */
 static inline const char *
 fx_line_at(const struct dynamo *d, int node) /* the same of a node */

@@ -97,13 +97,14 @@ fx_outer(struct arena *a, const char *stack)
 }
 
 const char *
-fx_lost_line(struct arena *a, const char *stack, const char *name)
+fx_lost_line(struct arena *a, const char *stack, const char *name, const char *called)
 {
     static const char begin[] = "File \"";
-    const char *frame = python_inner(stack), *in = strstr(frame, ", in ");
-    const size_t file = strlen(begin) + strcspn(frame + strlen(begin), "\"");
-    return arena_printf(a, "%.*s%.*s\", line %d%.*s\n    %s =", (int)(frame - stack), stack, (int)file, frame,
-                        python_frame_line(frame) - 1, (int)strcspn(in, "\n"), in, name);
+    const char *frame = python_inner(stack), *in = frame ? strstr(frame, ", in ") : NULL;
+    const size_t file = frame ? strlen(begin) + strcspn(frame + strlen(begin), "\"") : 0;
+    return in ? arena_printf(a, "%.*s%.*s\", line %d%.*s\n    %s = %s(", (int)(frame - stack), stack, (int)file, frame,
+                             python_frame_line(frame) - 1, (int)strcspn(in, "\n"), in, name, called)
+              : NULL;
 }
 
 const char *
