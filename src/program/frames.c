@@ -95,13 +95,22 @@ times_in_line(const char *line, const char *target)
     return python_times(line, target_is(target, TARGET_LOST) ? "aten.contiguous.default" : target);
 }
 
+/* How often a line calls the module of that path by its name. */
+static int
+times_named(const char *line, const char *module)
+{
+    int n = 0;
+    for (const char *p = line, *name = path_last(module); *name && (p = python_calls(p, name)); n++)
+        ;
+    return n;
+}
+
 /* How often a line may run the module that a call is in: as it names that, or else as often as it calls anything. */
 static int
 times_called(const char *line, const char *module)
 {
-    int named = 0, calls = 0;
-    for (const char *p = line; *module && (p = python_calls(p, path_last(module))); named++)
-        ;
+    const int named = times_named(line, module);
+    int calls = 0;
     for (const char *p = line; *p; p++)
         calls += *p == '(';
     return named ? named : calls;
@@ -132,13 +141,9 @@ static int
 times_run(const struct tracer *t, int level, int i)
 {
     const struct stack *s = &t->stacks[i];
-    const char *text = s->at[s->n - 1].src->text, *p;
-    int all = times_in_line(text, t->p->calls[i].target);
+    int all = times_in_line(s->at[s->n - 1].src->text, t->p->calls[i].target);
     for (int l = level; l < s->n - 1; l++) {
-        const char *module = path_last(s->at[l].calls);
-        int n = 0;
-        for (p = s->at[l].src->text; *module && (p = python_calls(p, module)); n++)
-            ;
+        const int n = times_named(s->at[l].src->text, s->at[l].calls);
         all *= n ? n : 1;
     }
     return all;
