@@ -576,16 +576,23 @@ parts_outermost(struct arena *a, const char *one, const char *other)
     return strcmp(from, to) != 0 && fx_count_frames(from) == 1;
 }
 
+/* The module whose function a call is in: that which calls the layer, where one ran it. */
+static const struct module *
+calls_layer(const struct program *p, const struct call *c)
+{
+    const struct module *m = &p->modules[c->scope];
+    return clones_is_leaf(m->type) && m->parent >= 0 ? &p->modules[m->parent] : m;
+}
+
 /* Whether the function that calls what ran a call, in another run by the frames of that stack, is of the class that the
  * group has there: by that alone files tell its forward() from another one's. */
 static bool
 runs_class(struct dynamo *d, const struct group *g, const struct call *made, const char *stack)
 {
     const struct entries *classes = &fx_record(d->l, g->last)->classes;
-    const struct module *m = &d->l->p->modules[made->scope];
-    const bool leaf = clones_is_leaf(m->type) && m->parent >= 0;
-    const char *type = leaf ? d->l->p->modules[m->parent].type : m->type;
-    const int depth = fx_count_frames(stack) - 1 - leaf;
+    const struct module *m = calls_layer(d->l->p, made);
+    const char *type = m->type;
+    const int depth = fx_count_frames(stack) - 1 - (m != &d->l->p->modules[made->scope]);
     return !type || depth < 0 || depth >= classes->n - 1 || strcmp(classes->entry[depth].name, type) == 0;
 }
 
@@ -595,11 +602,10 @@ static bool
 runs_class_of(struct dynamo *d, const struct group *g, int depth, const struct call *made)
 {
     const struct entries *classes = &fx_record(d->l, g->last)->classes;
-    const struct module *m = &d->l->p->modules[made->scope];
-    const char *around = clones_is_leaf(m->type) && m->parent >= 0 ? d->l->p->modules[m->parent].type : m->type;
-    bool any = !m->type || !around;
+    const char *own = d->l->p->modules[made->scope].type, *around = calls_layer(d->l->p, made)->type;
+    bool any = !own || !around;
     for (int i = depth; i < classes->n - 1 && !any; i++)
-        any = strcmp(classes->entry[i].name, m->type) == 0 || strcmp(classes->entry[i].name, around) == 0;
+        any = strcmp(classes->entry[i].name, own) == 0 || strcmp(classes->entry[i].name, around) == 0;
     return any;
 }
 

@@ -124,11 +124,10 @@ module_read(const struct program *p, int first, int end)
 /* Whether a region's calls, i to end - 1, read no parameter, and its graph is in another one's: a torch.autocast's in a
  * torch.no_grad, as around what a rotary embedding computes, which no checkpoint is. */
 static bool
-is_table(const struct program *p, int i, int end)
+is_table(const struct program *p, struct arena *a, int i, int end)
 {
     const char *inner = python_inner(p->calls[i].stack), *frame = python_frame(p->calls[i].stack);
-    return frame < inner && python_is_traced(arena_strn(p->graph->arena, frame, (size_t)(inner - frame))) &&
-           !module_read(p, i, end);
+    return frame < inner && python_is_traced(arena_strn(a, frame, (size_t)(inner - frame))) && !module_read(p, i, end);
 }
 
 /* Of graphs that follow each other, calls i to end - 1, which are what the first is: every second one, and what goes on
@@ -145,7 +144,7 @@ find_inside(const struct program *p, struct regions *r, int i, int end)
             next++;
         if (of < 0)
             continue;
-        if (tables && is_table(p, k, next)) {
+        if (tables && is_table(p, r->own, k, next)) {
             base = next < end ? r->of[next] : base;
             r->inside[base] = true;
             continue;
@@ -552,7 +551,7 @@ function_key(struct arena *a, const char *stack)
 static struct names *
 functions_of(const struct lowering *l, struct arena *a)
 {
-    struct names *stacks = fx_says(l, SAYS_FUNCTION) ? names_new(a) : NULL, *modules = names_new(a);
+    struct names *stacks = fx_says(l, SAYS_FUNCTION) ? names_new(a) : NULL, *modules = stacks ? names_new(a) : NULL;
     for (int i = 0; i < l->g->nn && stacks; i++) {
         const char *stack = l->g->n[i].stack;
         if (stack && !(fx_record(l, i)->says & SAYS_FUNCTION))
