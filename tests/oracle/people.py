@@ -21,6 +21,7 @@ sys.path[:0] = [HERE, os.path.join(HERE, "..", "..", "packaging", "python")]
 import captured, steps
 
 BATCH = 4
+PACK = os.path.join(HERE, "people.tar.xz")
 
 
 def words(source, key):
@@ -97,10 +98,13 @@ def peaks(bench, name, source):
     return found
 
 
+def packed():
+    with tarfile.open(PACK) as tar:
+        return {m.name: tar.extractfile(m).read() for m in tar.getmembers() if m.isfile()}
+
+
 def add(a, bench):
-    path = os.path.join(HERE, "people.tar.xz")
-    with tarfile.open(path) as tar:
-        files = {m.name: tar.extractfile(m).read() for m in tar.getmembers() if m.isfile()}
+    files = packed()
     for file in sorted(f for f in os.listdir(a.add) if f.endswith(".py") and re.search(a.only, f[: -len(".py")])):
         name, log = file[: -len(".py")], bench.file(file[: -len(".py")], ".log")
         source = steps.read(a.add, file)
@@ -113,15 +117,14 @@ def add(a, bench):
         if found:
             files[f"{a.set}/{file}"], files[f"{a.set}/{name}.json"] = source, json.dumps(found).encode()
             print(f"{a.set}/{name}", found, flush=True)
-    steps.archive(path, sorted(files.items()))
+    steps.archive(PACK, sorted(files.items()))
 
 
 def run(a, bench):
     if a.add:
         return add(a, bench)
     counts = collections.defaultdict(collections.Counter)
-    with tarfile.open(os.path.join(HERE, "people.tar.xz")) as tar:
-        texts = {m.name: tar.extractfile(m).read().decode() for m in tar.getmembers() if m.isfile()}
+    texts = {name: data.decode() for name, data in packed().items()}
     for file in sorted(n for n in texts if n.endswith(".py")):
         which, name = file[: -len(".py")].split("/")
         if not re.search(a.only, name) or a.set not in ("", which):
